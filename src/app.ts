@@ -51,21 +51,21 @@ import { startUpkeep } from './upkeep.ts'
 
 export interface App {
   deps: Deps
-  /** The admin key that was made because there was none; to be shown once. */
+  /** The admin key that this start created, if there was none. Must be shown once. */
   newAdminKey: string | undefined
-  /** Resolves to the address that it listens on. */
+  /** Resolves to the address on which the service listens. */
   listen(): Promise<string>
   /** Lets running turns finish, then closes everything in reverse order of opening. */
   close(): Promise<void>
 }
 
-/** The only wiring: settings become the parts of the service, and the parts one service. Throws where the data folder cannot be used. */
+/** Builds the service from its settings. All wiring is here. Throws if the data folder cannot be used. */
 export async function openApp(config: Config): Promise<App> {
   const opened: (() => unknown)[] = []
   try {
     return await open(config, opened)
   } catch (error) {
-    // What stays open would keep the process alive.
+    // Open resources would keep the process alive.
     for (const close of opened.reverse()) await Promise.resolve(close()).catch(() => {})
     throw error
   }
@@ -74,7 +74,7 @@ export async function openApp(config: Config): Promise<App> {
 async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   const log = openLog(config.logLevel ?? 'info')
   const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
-  // Conversations lie in it: for the owner alone.
+  // Readable only by the owner, because it contains conversations.
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const lock = lockFolder(config.data)
   opened.push(() => lock.release())
@@ -167,7 +167,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     log: {
       request: (entry) => log.info(entry, 'request'),
       failure: (entry, error) => log.error({ ...entry, err: toLogged(error) }, 'failure'),
-      // Short delays are common while a small machine loads code: nothing to warn of.
+      // Short delays are common while a small machine loads code, so they are no warning.
       stalled: (stall) => log[stall.ms < WARN_OF_STALL_MS ? 'info' : 'warn'](stall, 'event loop delayed'),
     },
   })
@@ -204,7 +204,7 @@ async function openDatabase(config: Config, warn: Deps['warn']): Promise<Databas
   return await PostgresDatabase.open({ url, connections, pooler, warn })
 }
 
-/** Undefined where nobody is to be told: then nothing of it is loaded. */
+/** Resolves to undefined, without loading the module, if no collector is configured. */
 async function openTraces(config: Config, warn: Deps['warn']): Promise<OpenTracer | undefined> {
   const settings = traceSettingsOf(config)
   if (settings === undefined) return undefined
@@ -212,7 +212,7 @@ async function openTraces(config: Config, warn: Deps['warn']): Promise<OpenTrace
   return openTracer(settings, warn)
 }
 
-/** Returns undefined if this process has its database for itself. */
+/** Resolves to undefined if no other process uses the database. */
 async function joinReplicas(
   config: Config,
   db: Database,
@@ -250,7 +250,7 @@ const rerankerOf = (config: Config) => {
   return url === undefined ? undefined : guardReranker(openReranker({ url, model, apiKey }), config, () => performance.now())
 }
 
-/** The claim on a delivery outlasts any attempt at it, and the writing down of what it came to. */
+/** The claim on a delivery must outlast any attempt and the write of its result. */
 const CLAIM_MARGIN_MS = 5_000
 
 function webhookWorkerOf(config: Config, deps: Pick<Deps, 'db' | 'knowledge' | 'webhooks' | 'peers' | 'warn'>): WebhookWorker {
@@ -276,7 +276,7 @@ const fetchRulesOf = (config: Config): FetchRules => ({
   userAgent: config.publicUrl === undefined ? 'Repartee' : `Repartee (+${new URL(config.publicUrl).href.replace(/\/$/, '')})`,
 })
 
-/** Settles what earlier processes left, of a folder that no other process uses. */
+/** Ends the turns and claims that earlier processes left open, in a folder that no other process uses. */
 async function recover(deps: Deps): Promise<void> {
   const { db, webhooks, warn } = deps
   await releaseLapsedClaims(db, Number.MAX_SAFE_INTEGER)
@@ -286,7 +286,7 @@ async function recover(deps: Deps): Promise<void> {
   await removeOrphans(deps)
 }
 
-/** Removes what an interrupted deletion left of agents that are gone. */
+/** Removes data of deleted agents that an interrupted deletion left. */
 async function removeOrphans({ db, knowledge, warn }: Deps): Promise<void> {
   for (const agentId of knowledge.agents()) {
     if ((await findAgent(db, agentId)) !== undefined) continue
@@ -295,16 +295,16 @@ async function removeOrphans({ db, knowledge, warn }: Deps): Promise<void> {
   }
 }
 
-/** A default that no agent could use must stop the start. */
+/** Stops the start if no agent could use the default model. */
 function checkDefaultModel({ models, defaultModel }: Deps): void {
   const why = whyUnusable(models.find, defaultModel)
   if (why !== undefined) throw new ConfigError([`REPARTEE_MODEL ${why}`])
 }
 
-/** Time for requests on connections that were just made. */
+/** Time for requests on connections that were just opened. */
 const LAST_REQUESTS_MS = 500
 
-/** Everything is still served, and every connection ends with its answer; at last none is taken any more. */
+/** Prepares to stop: requests are still served, but each response closes its connection. At the end, no new connections are accepted. */
 async function leave(listeners: Listeners, health: Health, ms: number): Promise<void> {
   health.state = 'leaving'
   await pause(ms)
@@ -313,12 +313,12 @@ async function leave(listeners: Listeners, health: Health, ms: number): Promise<
   await pause(LAST_REQUESTS_MS)
 }
 
-/** Time for the answers to turns that were stopped to get out. */
+/** Time to send the responses of turns that were stopped. */
 const LAST_WORDS_MS = 1_000
 
 /**
- * No new connection is taken, and connections go as they fall idle. Turns have until the limit to finish, then they are stopped, and
- * can be continued later; a client that has still not taken its answer, or not sent its request, is cut off.
+ * Accepts no new connections and closes idle ones. Turns that are running at the limit are stopped, and can be continued later.
+ * Clients that have not read their response, or not sent their request, are then disconnected.
  */
 async function drain(deps: Deps, server: FastifyInstance, listeners: Listeners, limitMs: number): Promise<void> {
   const begunAt = performance.now()
@@ -329,7 +329,7 @@ async function drain(deps: Deps, server: FastifyInstance, listeners: Listeners, 
   const limit = setTimeout(() => deps.turns.close(), limitMs)
   const end = setTimeout(() => server.server.closeAllConnections(), limitMs + LAST_WORDS_MS)
   await listeners.close()
-  await deps.turns.idle() // those whose client left, too
+  await deps.turns.idle() // includes turns whose client disconnected
   clearTimeout(end)
   clearTimeout(limit)
   clearInterval(idle)

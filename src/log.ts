@@ -2,20 +2,20 @@ import { destination, type Logger, pino } from 'pino'
 import { ReparteeError } from './core/errors.ts'
 import { Refusal } from './models/transport/failure.ts'
 
-/** Where lines cannot be written, as to a file on a full disk, so many bytes of them wait; what comes then is lost, and nothing else is. */
+/** If lines cannot be written, for example on a full disk, this many bytes are buffered. Further lines are lost, but nothing else is. */
 const MAX_UNWRITTEN_BYTES = 1_048_576
 const STDOUT = 1
 
-/** Lines of JSON on standard output. */
+/** Opens a log with JSON lines on standard output. */
 export function openLog(level: string): Logger {
   const output = destination({ dest: STDOUT, sync: true, maxLength: MAX_UNWRITTEN_BYTES })
-  // Whoever logs must not fail for it; what waits goes out with the next line that can be written.
+  // Logging must not fail its caller. Buffered lines are written with the next successful line.
   output.on('error', () => {})
-  // What `toLogged` made is to be told as it is.
+  // Logs the result of `toLogged` unchanged.
   return pino({ level, base: null, serializers: { err: (error: object) => error } }, output)
 }
 
-/** What a log may say of an error, and of what caused it: kind, words and place. A parser's words quote what it read, and a provider's are its own: they stay out. */
+/** Returns the loggable part of an error and its causes. Excludes the messages of parsers, which quote their input, and those of providers. */
 export function toLogged(error: unknown): object {
   const { name, code, message, stack = '', cause } = error as Error & { code?: string }
   const frames = stack.slice(stack.indexOf('\n    at ') + 1)
@@ -23,7 +23,7 @@ export function toLogged(error: unknown): object {
   const words = quotes ? {} : { message }
   const because = cause instanceof Error ? { cause: toLogged(cause) } : {}
   if (error instanceof Refusal) return { status: error.status, ...error.terms }
-  // Where a failure is foreseen its place says nothing.
+  // The stack of an expected failure is not useful.
   const place = error instanceof ReparteeError && code !== 'internal_error' ? {} : { stack: frames }
   return { type: name, code, ...words, ...place, ...because }
 }

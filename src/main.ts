@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-// The program as it is published. From its source, begin with `start.js`: it is the same, and sooner there.
+// The entry point of the published package. In a source checkout, run `start.js` directly: it does the same and starts faster.
 import './start.js'

@@ -8,20 +8,20 @@ import { findAgent } from './store/tables/agents.ts'
 import { changeSampleMark, findSampleMark, insertSampleMark, type SampleMark } from './store/tables/sample.ts'
 import { findSession } from './store/tables/sessions.ts'
 
-/** An agent that knows the product's own documentation, and a session to try it in. */
+/** The sample agent, which knows the product's own documentation, and a session to try it in. */
 export interface Sample {
   agentId: string
   sessionId: string
 }
 
-/** The sample knows these, but not the decision records: they are for engineers who change the code. */
+/** The sample's documents, except for the decision records, which are for engineers who change the code. */
 const DOCS = new URL('../docs/', import.meta.url)
-/** In the data folder of an earlier version. */
+/** The file in which an earlier version marked the sample, in the data folder. */
 const EARLIER_MARK = 'sample.json'
 const READY_WITHIN_MS = 20_000
 const LOOK_EVERY_MS = 25
 
-/** Makes the sample at the first start and waits until it can answer; one that a crash cut off is completed. Undefined where it was deleted since. */
+/** Creates or completes the sample, and waits until it can answer. Undefined if it was deleted. */
 export async function ensureSample(deps: Deps, folder: string): Promise<Sample | undefined> {
   const { db } = deps
   const mark = (await findSampleMark(db)) ?? (await takeEarlierMark(db, folder)) ?? (await make(deps))
@@ -49,7 +49,7 @@ async function make(deps: Deps): Promise<SampleMark> {
   try {
     return toMark(await createAgent(deps, agent, (made) => [insertSampleMark(toMark(made))]))
   } catch (error) {
-    // Another process made it in between.
+    // Another process created the sample at the same time.
     const mark = await findSampleMark(deps.db)
     if (mark === undefined) throw error
     return mark
@@ -66,7 +66,7 @@ async function takeEarlierMark(db: Deps['db'], folder: string): Promise<SampleMa
   return mark
 }
 
-/** Adding one that is there already changes nothing, so this may be done again. */
+/** Adds the documents. Can be repeated, because adding an existing document changes nothing. */
 async function addDocuments({ knowledge }: Deps, agentId: string): Promise<void> {
   const files = readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.md') && !name.startsWith('decisions'),

@@ -1,24 +1,23 @@
-// In JavaScript, because what is loaded before the folder is named is not kept: for one file Node would load its compiler of TypeScript at every start, which
-// takes 18 MB.
+// JavaScript, because files loaded before the compile cache is enabled are not cached: Node would load its TypeScript compiler at every start (18 MB).
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// Older versions cannot even load the other files, so they must not be imported before this.
+// Older Node versions cannot load the other files, so nothing may be imported before this check.
 if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error(`Repartee needs Node 24 or newer. This is Node ${process.versions.node}.`)
   process.exit(1)
 }
 
-// Compiled code, and source with its types taken off, is kept between starts: it halves the time to the first answer. It lies with the packages, since in a
-// folder for everybody's temporary files others could put code there; where that cannot be written, nothing is kept.
+// Caches compiled code and stripped sources, which halves the time to the first answer. The cache is next to the packages, because in a shared temporary
+// folder others could insert code. If that folder is not writable, nothing is cached.
 const { directory } = module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/repartee', import.meta.url)))
-// Threads take it from there.
+// Threads read the folder from this variable.
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory
 
-// Conversations and keys are in what is written from here on: for the owner alone, whatever the folder allows.
+// Files written from here on contain conversations and keys. Only the owner may read them, even if the folder allows more.
 process.umask(0o077)
 
 const { run } = await import('./cli/run.ts')
 process.exitCode = await run(process.argv.slice(2))
-// All that was to be done is done. A connection that somebody holds open does not hold up the end.
+// All work is done. A connection that a client leaves open must not delay the exit.
 setTimeout(() => process.exit(), 1_000).unref()

@@ -11,12 +11,12 @@ import { failLapsedTurns, renewLeases } from './store/tables/turns.ts'
 import { forgetOldAnswers } from './turns/idempotency.ts'
 
 const FORGET_EVERY_MS = 600_000
-/** A deletion goes on at once, and here if it was interrupted. */
+/** Deletions run at once. This interval resumes interrupted ones. */
 const PURGE_EVERY_MS = 60_000
 
 export type UpkeepDeps = Deps & { documentEvents: DocumentEvents }
 
-/** Starts the scheduled work: renews leases, settles the turns of processes that died, deletes expired data. */
+/** Starts the scheduled work: renews leases, ends the turns of processes that died, deletes expired data. */
 export function startUpkeep(deps: UpkeepDeps): { stop(): void } {
   const leases = setInterval(
     () => deps.background.runOnce('leases', 'leases could not be renewed', () => keepLeases(deps)),
@@ -39,7 +39,7 @@ export function startUpkeep(deps: UpkeepDeps): { stop(): void } {
 
 async function deleteOld(deps: UpkeepDeps): Promise<void> {
   await forgetOldAnswers(deps)
-  // A call that began yesterday may still have something to give back.
+  // A call that began yesterday may still return a part of its reservation.
   await deleteSpendingBefore(deps.db, dayOf(deps.clock()) - 1)
   await deleteAuditBefore(deps.db, deps.clock() - deps.limits.auditDays * DAY_MS)
   await deleteDeliveriesBefore(deps.db, deps.clock() - deps.limits.webhookDays * DAY_MS)
@@ -50,7 +50,7 @@ async function deleteOld(deps: UpkeepDeps): Promise<void> {
 async function keepLeases(deps: Deps): Promise<void> {
   const now = deps.clock()
   const { leaseMs } = deps.limits
-  // Most turns end before their lease is a third over, and cost nothing here.
+  // Most turns end within a quarter of their lease, and cost nothing here.
   await renewLeases(deps.db, deps.turns.leasesOlderThan(now - leaseMs / 4), now + leaseMs)
   const settler = deps.newId()
   const failed = await failLapsedTurns(deps.db, now, settler, deps.webhooks.queueFailed(settler))

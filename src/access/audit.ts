@@ -5,17 +5,14 @@ import type { AccessDeps } from './deps.ts'
 type Act = Pick<AuditEntry, 'action' | 'keyId' | 'agentId' | 'target' | 'requestId' | 'address'>
 type AuditDeps = Pick<AccessDeps, 'db' | 'clock' | 'newId'>
 
-/** What an act came to. */
+/** The result of an audited operation. */
 export interface ActEnd {
   status: number
-  /** Where it was not known before: of something that was made. */
+  /** The id of a new object, unknown before the operation. */
   target?: string | undefined
 }
 
-/**
- * Does something that is to be seen later: the entry is on the disk before it is begun, and what it came to behind it. Where the entry cannot be
- * written, nothing is done.
- */
+/** Runs an operation with an audit entry: first the entry is stored, at the end its status. If the entry cannot be stored, the operation does not run. */
 export async function audited<T>(
   deps: AccessDeps,
   act: Act,
@@ -39,7 +36,7 @@ export async function audited<T>(
   }
 }
 
-/** Of an act that needs no key, because it is done where the data lies. */
+/** Records an operation without a key, made with direct access to the data. */
 export async function auditLocal(deps: AuditDeps, action: string, target: string): Promise<void> {
   await begin(deps, { action, target, keyId: null, agentId: null, requestId: null, address: null }, 201)
 }
@@ -50,6 +47,6 @@ async function begin({ db, clock, newId }: AuditDeps, act: Act, status: number |
   return id
 }
 
-/** An end user as the log names one: whoever knows the id can find it, and nobody can read it there after it was erased. */
+/** Returns a hash that identifies an end user in the log. The log can be searched by a known id, but does not reveal the id of an erased user. */
 export const auditedUser = (agentId: string, userId: string): string =>
   `sha256:${createHash('sha256').update(`${agentId}/${userId}`).digest('hex')}`

@@ -19,15 +19,15 @@ import type { SpendingDeps } from './deps.ts'
 
 type Cost = Omit<Spent, 'calls'>
 
-/** On whose account a turn or a search runs. */
+/** The account that pays for a turn or a search. */
 export interface Payer {
   agent: Agent
-  /** Undefined where no user asks. */
+  /** Undefined if no user is involved. */
   userId?: string | undefined
   key?: Pick<ApiKey, 'id' | 'budget'> | undefined
 }
 
-/** One of the budgets that a call must fit in: at least one of the limits is there. */
+/** A budget that limits a call. At least one of the limits is set. */
 interface Budget {
   id: string
   whose: 'agent' | 'user' | 'key'
@@ -35,12 +35,12 @@ interface Budget {
   maxCost: number | null
 }
 
-/** What a reply is held to where nothing else limits it: without a limit nothing could be set aside for it. */
+/** The output limit of replies without any other limit. Reserving budget requires a limit. */
 const DEFAULT_OUTPUT_TOKENS = 2_048
-/** A reply that is cut off after fewer is worth nothing. */
+/** A reply that is cut off after fewer tokens is useless. */
 const LEAST_OUTPUT_TOKENS = 64
 const TRIES = 5
-/** Until calls that run may have given back what they did not need. */
+/** The retry time after which running calls may have returned unused budget. */
 const SOON_SECONDS = 5
 
 export const userBudgetId = (agentId: string, userId: string): string => `user/${agentId}/${userId}`
@@ -73,7 +73,7 @@ export async function checkBudgets(deps: SpendingDeps, payer: Payer): Promise<vo
   for (const budget of budgets) if (isUsedUp(budget, spent(budget))) throw usedUp(deps, budget, spent(budget))
 }
 
-/** What a budget has come to today. */
+/** Today's use of a budget. */
 export interface BudgetUse {
   date: string
   resetsAt: string
@@ -84,7 +84,7 @@ export interface BudgetUse {
   costPerDay: number | null
 }
 
-/** Of an agent, or of one of its users. Resolves to null where there is no such budget. */
+/** Resolves to the use of an agent's budget, or of one of its users'. Null without such a budget. */
 export async function usageOfAgent(deps: SpendingDeps, agent: Agent, userId?: string): Promise<BudgetUse | null> {
   const whose = userId === undefined ? 'agent' : 'user'
   return useOf(
@@ -93,7 +93,7 @@ export async function usageOfAgent(deps: SpendingDeps, agent: Agent, userId?: st
   )
 }
 
-/** Throws `key_not_found`. */
+/** Resolves to the use of a key's budget. Null without one. Throws `key_not_found`. */
 export async function usageOfKey(deps: SpendingDeps, keyId: string): Promise<BudgetUse | null> {
   const key = await findKey(deps.db, keyId)
   if (key === undefined) throw keyNotFound()
@@ -123,12 +123,12 @@ async function spendingOf({ db, clock }: SpendingDeps, budgets: Budget[]): Promi
 const isUsedUp = ({ maxTokens, maxCost }: Budget, { tokens, cost }: Spent): boolean =>
   (maxTokens !== null && tokens >= maxTokens) || (maxCost !== null && cost >= maxCost)
 
-/** Since 1970, UTC. */
+/** Returns the day number since 1970, UTC. */
 export const dayOf = (now: number): number => Math.floor(now / DAY_MS)
 
 /**
- * Calls a model for a payer: it has the slots of the payer's key, takes what it may cost from the payer's budgets first, and gives back what it did not
- * need. A budget holds however many calls run at once, on however many processes. Throws `quota_exceeded` if too little is left.
+ * Calls a model for a payer, in the slots of the payer's key. Reserves the maximum cost in the payer's budgets first, and returns the unused part.
+ * Budgets hold for any number of concurrent calls and processes. Throws `quota_exceeded` if too little is left.
  */
 export async function callModel(
   deps: SpendingDeps,
@@ -153,7 +153,7 @@ export async function callModel(
     await settle(deps, budgets, held, costed(deps, name, countUsage(reply.usage, request, reply.text)))
     return reply
   } catch (error) {
-    // A call that was stopped is paid for as far as it came, and one without text as the provider counted; one that was refused is not.
+    // A stopped call is charged up to that point, and one without text as the provider counted. A refused call is free.
     const noText = error instanceof ReparteeError && error.cause instanceof NoText ? error.cause : undefined
     const isPaid = said !== '' || noText !== undefined || signal.aborted || isTimeout(error)
     await settle(deps, budgets, held, isPaid ? costed(deps, name, countUsage(noText?.usage ?? null, request, said)) : NOTHING)
@@ -167,13 +167,13 @@ const costed = ({ prices }: SpendingDeps, name: string, usage: ModelUsage): Cost
   cost: costOf(prices, name, usage) ?? 0,
 })
 
-/** What a call may come to, taken from all its budgets. */
+/** The maximum cost of a call, reserved in all its budgets. */
 interface Held extends Cost {
   day: number
   maxOutputTokens: number
 }
 
-/** Where less is left than the reply may take, it may take what is left. */
+/** Reserves the maximum cost of a call. If less is left, lowers the reply's output limit to it. */
 async function setAside(deps: SpendingDeps, budgets: Budget[], name: string, request: ModelRequest): Promise<Held> {
   const priced = budgets.find(({ maxCost }) => maxCost !== null)
   if (priced !== undefined && priceOf(deps.prices, name) === undefined) throw unpriced(name)
@@ -194,7 +194,7 @@ async function setAside(deps: SpendingDeps, budgets: Budget[], name: string, req
   throw quotaExceeded(budgets[0]!, SOON_SECONDS)
 }
 
-/** Tokens that a reply may have behind a prompt of so many. */
+/** Returns the tokens that a reply may have after a prompt of `tokensIn` tokens. */
 function roomOf({ prices }: SpendingDeps, { maxTokens, maxCost }: Budget, spent: Spent, name: string, tokensIn: number): number {
   const byTokens = maxTokens === null ? Number.MAX_SAFE_INTEGER : maxTokens - spent.tokens - tokensIn
   if (maxCost === null) return byTokens
@@ -212,7 +212,7 @@ async function settle({ db, warn }: SpendingDeps, budgets: Budget[], held: Held,
 
 const WHOSE = { agent: 'This agent has', user: 'This user has', key: 'This key has' }
 
-/** Calls that run may give something back soon. */
+/** Returns the error for a used-up budget. If calls are running, they may soon return a part, so the retry time is short. */
 function usedUp({ clock }: SpendingDeps, budget: Budget, { calls }: Spent): ReparteeError {
   const now = clock()
   return quotaExceeded(budget, calls > 0 ? SOON_SECONDS : Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1_000))

@@ -4,7 +4,7 @@ import type { Prices } from '../models/prices.ts'
 import type { Database } from '../store/database.ts'
 import type { KeyCache } from './key-cache.ts'
 
-/** What calls of models on account of a budget work with. */
+/** The dependencies of model calls that count against budgets. */
 export interface SpendingDeps {
   db: Database
   models: Models
@@ -13,7 +13,7 @@ export interface SpendingDeps {
   warn: Warn
 }
 
-/** What keys, tokens, budgets and the audit log work with. */
+/** The dependencies of keys, tokens, budgets and the audit log. */
 export interface AccessDeps extends SpendingDeps {
   keys: KeyCache
   peers: { announce(announcement: { changed: true }): void }

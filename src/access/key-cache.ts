@@ -6,22 +6,22 @@ import { findKey, findKeyByHash, markKeyUsed } from '../store/tables/keys.ts'
 import { hashKey, isKeyLike } from './key-format.ts'
 import { isSigned, isTokenLike, makeUserToken, readClaims, type TokenSecret, type UserClaims } from './user-token.ts'
 
-/** `lastUsedAt` is true to the minute: a write for every request would double the cost of reading. */
+/** `lastUsedAt` is accurate to the minute, because a write for every request would double the cost of reads. */
 const MARK_EVERY_MS = 60_000
 const MAX_HELD = 10_000
-/** Clocks of processes that share a database may differ by so much. */
+/** The largest difference between the clocks of processes that share a database. */
 const CLOCK_SKEW_MS = 300_000
 
-/** Knows who calls. Keys are looked up by their hash, so the time that it takes says nothing about a key; good ones are remembered. */
+/** Identifies callers and caches valid keys. Keys are found by their hash, so the lookup time reveals nothing about a key. */
 export class KeyCache {
   readonly #db: Database
   readonly #clock: Clock
   readonly #held = new Map<string, ApiKey>()
-  /** The same by id, for those that tokens were made with. */
+  /** Keys by id, for those that user tokens were made with. */
   readonly #heldById = new Map<string, ApiKey>()
-  /** Hashes of good keys, by key. To check and hash a key takes 3 % of the time of a small request. */
+  /** Hashes of valid keys, by key. Checking and hashing a key takes 3 % of the time of a small request. */
   readonly #hashes = new Map<string, string>()
-  /** Known to this process alone, and never written down by the store. */
+  /** Keys that exist only in this process and are never stored. */
   readonly #own = new Map<string, ApiKey>()
   #generation = 0
   #isCurrent: () => Promise<void> | undefined = () => undefined
@@ -35,20 +35,17 @@ export class KeyCache {
     this.#tokenSecret = tokenSecret
   }
 
-  /** Takes a key that lives as long as this process does. */
+  /** Adds a key that is valid as long as this process runs. */
   adopt(key: ApiKey): void {
     this.#own.set(key.hash, key)
   }
 
-  /** It was taken by `adopt`. */
+  /** Returns true for a key that was added by `adopt`. */
   isOwn({ hash }: ApiKey): boolean {
     return this.#own.has(hash)
   }
 
-  /**
-   * The key record behind a key. Throws `unauthorized`, one and the same for every fault. `catchUp`, where something else that is read tells whether
-   * what is remembered still holds, takes the place of asking for that.
-   */
+  /** Resolves to the record of a key. Throws the same `unauthorized` for every fault. `catchUp` replaces the check whether the cache is current. */
   async identify(key: string, catchUp?: () => Promise<unknown>): Promise<ApiKey> {
     if (isTokenLike(key)) return this.#identifyUser(key, catchUp)
     const knownHash = this.#hashes.get(key)
@@ -74,18 +71,18 @@ export class KeyCache {
     const now = this.#clock()
     if (key === undefined || !isSigned(token, key, this.#tokenSecret)) throw unauthorized()
     if (expiresAt <= now || (key.expiresAt !== null && key.expiresAt <= now)) throw unauthorized()
-    // What a key may not give must not be good for anything, whatever made the token.
+    // A token must not grant more than its key may, no matter how it was made.
     if (!mayGive(key, agentId) || expiresAt > now + MAX_TOKEN_SECONDS * 1_000 + CLOCK_SKEW_MS) throw unauthorized()
     this.#markUsed(key, now)
     return { ...key, scopes: ['chat'], agentIds: [agentId], expiresAt, userId }
   }
 
-  /** Where others change keys, too: resolves when what is remembered is what the store holds. */
+  /** Sets a check for keys that other processes change: it resolves when the cache is current. */
   checkWith(isCurrent: () => Promise<void>): void {
     this.#isCurrent = isCurrent
   }
 
-  /** Calls back with the id of each key that is revoked, or given an end, and with the time of that. */
+  /** Calls back with the id of each key that is revoked or given an expiry time, and with that time. */
   onEnd(tell: (keyId: string, at: number) => void): void {
     this.#tellEnd = tell
   }
@@ -95,7 +92,7 @@ export class KeyCache {
     this.#tellEnd(keyId, at)
   }
 
-  /** To be called whenever a key was changed. */
+  /** Clears the cache. Must be called after every change of a key. */
   forget(): void {
     this.#generation++
     this.#held.clear()
@@ -108,7 +105,7 @@ export class KeyCache {
     const key = await findKeyByHash(this.#db, hash)
     if (key === undefined) return undefined
     if (this.#held.size >= MAX_HELD) this.#held.clear()
-    // A key that was revoked while it was being read must not be remembered.
+    // A key that was revoked during the read must not be cached.
     if (generation === this.#generation) this.#held.set(hash, key)
     return key
   }
@@ -131,7 +128,7 @@ export class KeyCache {
     if (key.lastUsedAt !== null && now - key.lastUsedAt < MARK_EVERY_MS) return
     key.lastUsedAt = now
     if (this.#own.has(key.hash)) return
-    markKeyUsed(this.#db, key.id, now).catch(() => {}) // a mark for people; the next use tries again
+    markKeyUsed(this.#db, key.id, now).catch(() => {}) // only informative; the next use retries
   }
 }
 

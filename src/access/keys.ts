@@ -15,7 +15,7 @@ export interface NewKey {
   budget?: Partial<KeyBudget> | undefined
 }
 
-/** The record, and the key itself, which nobody can be shown again. */
+/** A key's record and its secret, which cannot be shown again. */
 export interface IssuedKey {
   key: ApiKey
   secret: string
@@ -66,7 +66,7 @@ function endKey({ keys, peers }: AccessDeps, keyId: string, at: number): void {
   peers.announce({ changed: true })
 }
 
-/** Looks which of these keys were revoked, or given an end, by another replica, and does what follows from that. */
+/** Ends each of these keys that another replica revoked or gave an expiry time. */
 export async function endLostKeys({ db, keys, clock }: AccessDeps, keyIds: Iterable<string>): Promise<void> {
   for (const id of keyIds) {
     const key = await store.findKey(db, id)
@@ -75,7 +75,7 @@ export async function endLostKeys({ db, keys, clock }: AccessDeps, keyIds: Itera
   }
 }
 
-/** Revoked at once. */
+/** Revokes a key at once. */
 export async function deleteKey(deps: AccessDeps, keyId: string): Promise<void> {
   await getChangeable(deps, keyId)
   const found = await store.deleteKey(deps.db, keyId).catch(forgetting(deps))
@@ -83,7 +83,7 @@ export async function deleteKey(deps: AccessDeps, keyId: string): Promise<void> 
   if (!found) throw keyNotFound()
 }
 
-/** A new key with the same rights; the old one ends when the overlap does. */
+/** Creates a key with the same rights. The old key expires after the overlap. */
 export async function rollKey(deps: AccessDeps, keyId: string, overlapSeconds: number): Promise<IssuedKey> {
   const old = await getChangeable(deps, keyId)
   const issued = issue(deps, old)
@@ -94,7 +94,7 @@ export async function rollKey(deps: AccessDeps, keyId: string, overlapSeconds: n
   return issued
 }
 
-/** The change may be written, and only its answer lost: keys in memory are read again. */
+/** Clears the key cache after an error, because the change may have been written and only the acknowledgement lost. */
 const forgetting =
   ({ keys }: AccessDeps) =>
   (error: unknown): never => {
@@ -102,7 +102,7 @@ const forgetting =
     throw error
   }
 
-/** The key that the configuration sets can be changed there only. */
+/** Rejects the key that the configuration sets, which can only be changed there. */
 async function getChangeable(deps: AccessDeps, keyId: string): Promise<ApiKey> {
   const key = await store.findKey(deps.db, keyId)
   if (key === undefined) throw keyNotFound()
@@ -117,10 +117,7 @@ export async function listKeys(deps: AccessDeps, { limit, cursor }: PageInput): 
   return toPage(items, limit, total)
 }
 
-/**
- * At every start: `REPARTEE_ADMIN_KEY` takes the place of the one before it; where there is no key at all, one is made.
- * Resolves to the new key, to be shown once; undefined where none was made.
- */
+/** Runs at every start: applies `REPARTEE_ADMIN_KEY`, or creates a key if there is none. Resolves to the new key, to be shown once, or undefined. */
 export async function ensureAdminKey(deps: KeyDeps, configured: string | undefined): Promise<string | undefined> {
   if (configured !== undefined) {
     const existing = await store.findKeyByHash(deps.db, hashKey(configured))

@@ -2,38 +2,35 @@ import type { Clock } from '../core/ports/ports.ts'
 import type { RateAsk, RateWindow } from '../store/tables/rate-windows.ts'
 
 export const WINDOW_MS = 60_000
-/** An end farther off is of a clock that was set back since: nobody waits for an hour to come again. Clocks of several machines may differ by less. */
+/** A window that ends later than this was started before the clock was set back, so it is restarted. Clocks of several machines may differ by less. */
 const FARTHEST_MS = 2 * WINDOW_MS
-/** A process takes so large a part of what all may at once: fewer trips, and at the end of a window that much may be left with another process. */
+/** A process reserves 1/20 of the limit at once, to save round trips. At the end of a window this much may be unused in another process. */
 const PART = 20
 
-/** Takes from what all processes share. */
+/** Takes from the count that all processes share. */
 export type TakeShared = (id: string, ask: RateAsk) => Promise<RateWindow>
 
-/** How a caller stands to one rate. */
+/** A caller's state within one rate limit. */
 export interface RateStanding {
-  /** Of the window. */
+  /** The limit per window. */
   limit: number
   remaining: number
   resetMs: number
-  /** The one that was asked for is over the limit. */
+  /** True if this request exceeds the limit. */
   isOver: boolean
 }
 
 interface Window {
   endsAt: number
-  /** What this process may let through, and did. */
+  /** The number of requests that this process may accept, and the number it has accepted. */
   granted: number
   used: number
-  /** What all processes together have taken. */
+  /** The number that all processes have reserved. */
   taken: number
   asking: Promise<void> | undefined
 }
 
-/**
- * Counts requests by whoever makes them: so many in a minute that begins with the first. Never more are let through than may, however many processes share
- * the count; each takes some ahead.
- */
+/** Limits requests per caller in windows of a minute, each starting with a request. Processes share the count and reserve parts, and never exceed it. */
 export class Rate {
   readonly limit: number
   readonly #name: string
@@ -42,7 +39,7 @@ export class Rate {
   readonly #windows = new Map<string, Window>()
   #sweepAt = 0
 
-  /** `takeShared`: where other processes count, too. */
+  /** `takeShared`: set if other processes count too. */
   constructor(name: string, limit: number, clock: Clock, takeShared?: TakeShared) {
     this.limit = limit
     this.#name = name
@@ -50,7 +47,7 @@ export class Rate {
     this.#takeShared = takeShared
   }
 
-  /** One more of this caller. */
+  /** Counts a request of a caller. */
   take(id: string): RateStanding | Promise<RateStanding> {
     const now = this.#clock()
     const window = this.#open(id, now)
@@ -75,7 +72,7 @@ export class Rate {
     return { limit: this.limit, remaining, resetMs: window.endsAt - now, isOver }
   }
 
-  /** Those who come meanwhile wait for the same answer. */
+  /** Concurrent requests share one answer. */
   #ask(id: string, window: Window): Promise<void> {
     window.asking ??= this.#takeSome(id, window).finally(() => {
       window.asking = undefined
@@ -92,14 +89,14 @@ export class Rate {
       windowMs: WINDOW_MS,
       farthestMs: FARTHEST_MS,
     })
-    // Others may have begun another window meanwhile: what was taken in the one before is gone.
+    // Another process may have started a new window, so the reservation of the previous one is void.
     if (endsAt !== window.endsAt && window.granted > 0) Object.assign(window, { granted: 0, used: 0 })
     window.endsAt = endsAt
     window.taken = Math.min(taken, this.limit)
     window.granted += Math.max(0, Math.min(count, this.limit - (taken - count)))
   }
 
-  /** Once a window: the more callers there are, the less often for each. */
+  /** Removes expired windows once per window length, so that the cost per caller stays constant. */
   #sweep(now: number): void {
     this.#sweepAt = now + WINDOW_MS
     for (const [id, { endsAt, asking }] of this.#windows)
@@ -107,12 +104,11 @@ export class Rate {
   }
 }
 
-/** What callers are held to. */
 export interface Rates {
   /** Requests of an API key. */
   key: Rate
   /** Messages of an end user. */
   user: Rate
-  /** Keys of an address that are no good. Each process counts its own. */
+  /** Invalid keys from an address. Each process counts its own. */
   address: Rate
 }

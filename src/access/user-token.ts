@@ -10,7 +10,7 @@ const CLAIMS_BYTES = 3 * UUID_BYTES + TIME_BYTES
 const SIGNATURE_BYTES = 32
 const SHAPE = new RegExp(`^${PREFIX}[\\w-]{${Math.ceil(((CLAIMS_BYTES + SIGNATURE_BYTES) * 4) / 3)}}$`)
 
-/** What a token says: that whoever holds it may act as this user of this agent, by right of an API key. */
+/** The claims of a token: its holder may act as this user of this agent, with the rights of an API key. */
 export interface UserClaims {
   keyId: string
   agentId: string
@@ -28,7 +28,7 @@ export async function openTokenSecret(db: Database, configured = ''): Promise<To
   return createHmac('sha256', stored).update(configured).digest()
 }
 
-/** `rpu_`, the claims and their HMAC-SHA-256, in base64url. The hash of the API key is signed, too, so that a token ends with the key that it was made with. */
+/** Returns `rpu_` with the claims and their HMAC-SHA-256 in base64url. The API key's hash is signed too, so a token ends with its key. */
 export function makeUserToken(claims: UserClaims, key: Pick<ApiKey, 'hash'>, secret: TokenSecret): string {
   const bytes = Buffer.alloc(CLAIMS_BYTES)
   for (const [i, id] of [claims.keyId, claims.agentId, claims.userId].entries())
@@ -39,7 +39,7 @@ export function makeUserToken(claims: UserClaims, key: Pick<ApiKey, 'hash'>, sec
 
 export const isTokenLike = (text: string): boolean => SHAPE.test(text)
 
-/** What a text of the right form says; only `isSigned` tells whether it is true. */
+/** Reads the claims of a well-formed token. Only `isSigned` checks whether they are genuine. */
 export function readClaims(token: string): UserClaims {
   const bytes = bytesOf(token)
   const idAt = (i: number): string =>

@@ -3,10 +3,10 @@ import { agentNotFound } from '../core/errors.ts'
 import type { Database } from '../store/database.ts'
 import { findAgent } from '../store/tables/agents.ts'
 
-/** Agents held in memory at most; the one held longest goes first. */
+/** The most cached agents. The one cached longest is removed first. */
 const MAX_HELD = 10_000
 
-/** Reads agents, and remembers them: every request names one. Whoever changes an agent forgets it here. */
+/** Reads and caches agents, since every request names one. Code that changes an agent must call `forget`. */
 export class AgentCache {
   readonly #db: Database
   readonly #held = new Map<string, Agent>()
@@ -23,7 +23,7 @@ export class AgentCache {
     const agent = await findAgent(this.#db, agentId)
     if (agent === undefined) throw agentNotFound()
     if (this.#held.size >= MAX_HELD) this.#held.delete(this.#held.keys().next().value!)
-    // An agent that was changed while it was being read must not be remembered.
+    // An agent that was changed during the read must not be cached.
     if (generation === this.#generation) this.#held.set(agentId, agent)
     return agent
   }

@@ -10,7 +10,7 @@ import { deleteAgentRows } from '../store/tables/deletion.ts'
 import { countMessages, countSessions, type Slicing } from '../store/tables/sessions.ts'
 import type { AgentDeps } from './deps.ts'
 
-/** What a caller may set; nested objects need not be whole. */
+/** The settings that a caller may change. Nested objects may be partial. */
 export type AgentChange = Partial<Omit<Agent, 'id' | 'createdAt' | 'updatedAt' | 'followUps' | 'retrieval' | 'budget'>> & {
   followUps?: Partial<Agent['followUps']>
   retrieval?: Partial<Agent['retrieval']>
@@ -53,10 +53,10 @@ export async function createAgent(
   return agent
 }
 
-/** By database: changes of agents, one after the other. Of many at once, all but one would have to read and write again, each time. */
+/** Serialises changes of agents, by database. Of many concurrent changes, all but one would have to read and write again each time. */
 const changes = new WeakMap<Database, Limiter>()
 
-/** Nested objects are merged field by field. Of two changes at once none is lost. Agents take turns. */
+/** Changes an agent. Nested objects are merged field by field. Concurrent changes are not lost. Agents take turns. */
 export async function updateAgent(deps: AgentDeps, agentId: string, change: AgentChange): Promise<Agent> {
   checkModels(deps, change)
   const inTurn = changes.get(deps.db) ?? new Limiter(1)
@@ -65,11 +65,11 @@ export async function updateAgent(deps: AgentDeps, agentId: string, change: Agen
 }
 
 async function changeAgent(deps: AgentDeps, agentId: string, change: AgentChange): Promise<Agent> {
-  // Another process may change it between reading and writing.
+  // Retries, because another process may change the agent between the read and the write.
   for (;;) {
     const agent = await store.findAgent(deps.db, agentId)
     if (agent === undefined) throw agentNotFound()
-    // Every change has a time of its own, by which the next tells whether it knows of it.
+    // Every change has a unique time, which shows the next change whether it is based on the latest state.
     const changed = { ...merge(agent, change), updatedAt: Math.max(deps.clock(), agent.updatedAt + 1) }
     const isDone = await store.updateAgent(deps.db, changed, agent)
     deps.agents.forget(agentId)
@@ -80,7 +80,7 @@ async function changeAgent(deps: AgentDeps, agentId: string, change: AgentChange
   }
 }
 
-/** The agent as a change would make it. Throws as the change itself would; nothing is written. */
+/** Returns the agent as a change would make it, without writing it. Throws as the change itself would. */
 export function previewAgent(deps: AgentDeps, agent: Agent, change: AgentChange): Agent {
   checkModels(deps, change, 'body.changes')
   return merge(agent, change)
@@ -96,7 +96,7 @@ function merge(agent: Agent, { followUps, retrieval, budget, ...change }: AgentC
   }
 }
 
-/** A name that no turn could use is refused now, not at the first message. Names that do not change are left alone: their provider may be away for a day. */
+/** Rejects unusable model names now instead of at the first message. Ignores unchanged names, whose provider may be temporarily unavailable. */
 function checkModels({ models }: AgentDeps, change: AgentChange, path = 'body'): void {
   const { model, fallbackModels = [], embeddingModel = null } = change
   if (model !== undefined) checkModel(models.find, model, `${path}.model`)
@@ -109,7 +109,7 @@ function checkModel(find: (name: string) => unknown, name: string, path: string)
   if (why !== undefined) throw invalid(path, why)
 }
 
-/** The agent, its sessions and its knowledge base, for good. */
+/** Deletes the agent, its sessions and its knowledge base permanently. */
 export async function deleteAgent(deps: AgentDeps, agentId: string): Promise<void> {
   const found = await deleteAgentRows(deps.db, agentId)
   deps.agents.forget(agentId)
@@ -119,7 +119,7 @@ export async function deleteAgent(deps: AgentDeps, agentId: string): Promise<voi
   await deps.knowledge.deleteAgent(agentId)
 }
 
-/** To be called when something was added to a knowledge base: where its agent was deleted meanwhile, nothing of it stays. Throws `agent_not_found`. */
+/** Removes the knowledge base of an agent that was deleted in the meantime. Must be called after each addition. Throws `agent_not_found`. */
 export async function keepOnlyOfAgent({ agents, knowledge }: AgentDeps, agentId: string): Promise<void> {
   try {
     await agents.get(agentId)
@@ -136,7 +136,7 @@ export interface AgentStats {
   passages: number
 }
 
-/** Counts what an agent has. Stops early when the caller has left; then the counts are too low. `askedBy`: the key that asks. */
+/** Counts an agent's data. Stops early when the caller has left; then the counts are too low. `askedBy`: the calling key. */
 export async function countAgent(deps: AgentDeps, agentId: string, slicing: Slicing, askedBy: string): Promise<AgentStats> {
   const [sessions, messages, knowledge] = await Promise.all([
     countSessions(deps.db, { agentId }, slicing),
@@ -146,7 +146,7 @@ export async function countAgent(deps: AgentDeps, agentId: string, slicing: Slic
   return { sessions, messages, ...knowledge }
 }
 
-/** Lists the agents that the caller's key may see, newest first. If the caller has left, it stops early and the page is incomplete. */
+/** Lists the agents that the caller's key can access, newest first. If the caller has left, it stops early and the page is incomplete. */
 export async function listAgents(
   deps: AgentDeps,
   visible: string[] | null,
@@ -162,10 +162,10 @@ export async function listAgents(
   return toPage(items, limit, total)
 }
 
-/** The settings of an agent may take 60 kB. */
+/** The size of a slice. The settings of an agent may take 60 kB. */
 export const AGENTS_A_SLICE = 10
 
-/** Reads agents in slices: other requests are answered in between. */
+/** Reads agents in slices, so that other requests run in between. */
 async function readAgents(
   { db }: AgentDeps,
   visible: string[] | null,

@@ -4,7 +4,6 @@ import type { Clock, Ids } from '../core/ports/ports.ts'
 import type { Database } from '../store/database.ts'
 import type { AgentCache } from './agent-cache.ts'
 
-/** What the operations on agents work with. */
 export interface AgentDeps {
   db: Database
   knowledge: Knowledge
@@ -13,7 +12,7 @@ export interface AgentDeps {
   turns: { stopAgent(agentId: string, reason: 'deleted'): void }
   peers: { announce(announcement: { changed: true } | { stopAgent: string }): void }
   embedder: { wake(agentId: string): void }
-  /** The model of an agent that names none. */
+  /** The model of agents that name none. */
   defaultModel: string
   clock: Clock
   newId: Ids

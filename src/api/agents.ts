@@ -10,7 +10,7 @@ const OrNull = <T extends ReturnType<typeof Type.Number> | ReturnType<typeof Typ
 ) => Type.Union([type, Type.Null()])
 const MetadataValue = Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean()])
 
-/** `{ key: value or [values] }`, for a document's metadata and for filters over it. A key is any text, of 1 to 100 characters. Its size is limited because a list of documents holds the metadata of each. */
+/** `{ key: value or [values] }` for document metadata and filters. Keys have 1 to 100 characters. Limited in size, as document lists contain it. */
 export const MetadataMap = Type.Record(
   Type.String({ pattern: '^(?!__proto__$)[\\s\\S]+$' }),
   Type.Union([MetadataValue, Type.Array(MetadataValue, { maxItems: 100 })]),
@@ -27,7 +27,7 @@ const count = Type.Integer({ minimum: 1, maximum: 10, description: 'How many que
 const modelName = FilledText(200, '`extractive`, or `provider/name`.')
 const host = Type.String({ minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:\\[\\]-]+$' })
 
-/** The settings of an agent, each optional: what create and change take. */
+/** The settings of an agent, each optional, for create and change. */
 const settings = {
   instructions: Type.String({ maxLength: 50_000, description: 'How the agent should behave.' }),
   greeting: Type.String({ maxLength: 2_000, description: 'What a client may show before the first message.' }),

@@ -13,7 +13,7 @@ import { usageOperations } from './usage.ts'
 import { userOperations } from './users.ts'
 import { webhookOperations } from './webhooks.ts'
 
-/** Every request of the service, as values. The limits of a deployment are part of its contract. */
+/** All operations of the API. The limits of a deployment are part of its contract. */
 export const contract = (limits: Limits) => ({
   ...sessionOperations(limits),
   ...messageOperations(limits),

@@ -2,12 +2,12 @@ import type { Limits } from '../core/ports/limits.ts'
 import { pageLimit } from '../core/ports/limits.ts'
 import { Type } from './schema.ts'
 
-/** UUIDs are taken in either case and printed in lower case. */
+/** A UUID, accepted in either case and returned in lower case. */
 export const Uuid = (description: string) => Type.String({ format: 'uuid', description })
 export const Timestamp = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-20T14:10:00.000Z'] })
 
-/** At least one character that is no white space; lengths count Unicode code points. */
+/** A text with at least one character other than white space. Lengths count Unicode code points. */
 export const FilledText = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '\\S', description })
 
@@ -20,7 +20,7 @@ export const Nothing = Type.Object({}, closed)
 
 const limitRange = { minimum: pageLimit.min, maximum: pageLimit.max }
 export const Limit = Type.Integer({ ...limitRange, default: pageLimit.default, description: 'Items per page.' })
-/** For a list that is returned whole without `limit`: a default in the document would make generated clients page it. */
+/** For a list that is returned whole without `limit`: with a default in the document, generated clients would page it. */
 export const LimitOfWholeList = Type.Integer({
   ...limitRange,
   description: `Items per page. Without \`limit\` and \`cursor\`, the whole list is returned; with \`cursor\` alone, ${pageLimit.default} items.`,

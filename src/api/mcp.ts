@@ -6,15 +6,15 @@ import { closed, FilledText, Uuid } from './fields.ts'
 import { Source } from './messages.ts'
 import { type TObject, type TProperties, Type } from './schema.ts'
 
-/** A tool of the Model Context Protocol, as a value: it is listed, checked and typed by it. */
+/** A tool of the Model Context Protocol. Its definition lists, validates and types it. */
 export interface McpTool<I extends TProperties = TProperties, O extends TObject = TObject> {
   title: string
   description: string
   scopes: Scope[]
   forUsers: boolean
-  /** It is about one agent: where its endpoint is none of one agent, that is an argument, too. */
+  /** True if the tool is about one agent. Endpoints that are not for one agent then need it as an argument. */
   isOfAgent: boolean
-  /** It changes nothing. */
+  /** True if the tool changes nothing. */
   isReadOnly: boolean
   input: I
   output: O
@@ -22,7 +22,7 @@ export interface McpTool<I extends TProperties = TProperties, O extends TObject 
 
 const tool = <I extends TProperties, O extends TObject>(t: McpTool<I, O>) => t
 
-/** Which agent, where the endpoint does not say. */
+/** The argument that names the agent, for endpoints of several agents. */
 export const agentArgument = { agent: Uuid('ID of the agent, as list_agents tells it.') }
 
 export const mcpTools = (limits: Limits) => ({
@@ -76,6 +76,6 @@ export const mcpTools = (limits: Limits) => ({
 })
 export type McpTools = ReturnType<typeof mcpTools>
 
-/** All that a caller gives, as a schema. */
+/** Returns the schema of all arguments. */
 export const inputOf = ({ input, isOfAgent }: McpTool, isOfOneAgent: boolean): TObject =>
   Type.Object(isOfAgent && !isOfOneAgent ? { ...agentArgument, ...input } : input, closed)

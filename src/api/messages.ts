@@ -111,7 +111,7 @@ const MessagePath = Type.Object(
 export const EVENTS = `With \`Accept: text/event-stream\` the answer comes as events: \`turn.started\` (chatSession, userMessage), \`message.delta\` (text, Markdown, provisional),
 then \`turn.completed\` (the whole ordinary answer) or \`turn.failed\` (error).`
 
-/** What a sender may say of the reply. */
+/** The options of a send request. */
 export const wishes = (limits: Limits) => ({
   additionalContext: Type.Optional(
     Type.String({
@@ -125,7 +125,7 @@ export const wishes = (limits: Limits) => ({
   ),
 })
 
-/** A conversation that the caller keeps. */
+/** A conversation that the caller stores. */
 export const GivenHistory = (limits: Limits) =>
   Type.Array(Type.Object({ role: Role, content: Type.String({ maxLength: limits.maxMessageChars }) }, closed), {
     maxItems: 100,
@@ -135,7 +135,7 @@ export const GivenHistory = (limits: Limits) =>
 const MESSAGES = '/agents/{agentId}/sessions/{sessionId}/messages'
 const MESSAGE = `${MESSAGES}/{messageId}`
 
-/** The two requests about messages (specification 4.6 and 4.7), and what can be done with one message. */
+/** The operations on messages (specification 4.6 and 4.7), and on a single message. */
 export const messageOperations = (limits: Limits) => ({
   sendMessage: operation({
     id: 'sendMessage',

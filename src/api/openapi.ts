@@ -14,7 +14,7 @@ const ErrorBody = Type.Object({
   }),
 })
 
-/** The whole contract as an OpenAPI 3.1 document. */
+/** Returns the whole contract as an OpenAPI 3.1 document. */
 export function toOpenApi(contract: Contract, baseUrl: string): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const op of Object.values(contract) as Operation[]) {
@@ -40,7 +40,7 @@ export function toOpenApi(contract: Contract, baseUrl: string): object {
   })
 }
 
-/** Strict validators of JSON Schema refuse keywords that they do not know. */
+/** Removes our keyword, because strict validators of JSON Schema reject unknown keywords. */
 const withoutOurKeywords = (document: object): object =>
   JSON.parse(JSON.stringify(document, (key, value: unknown) => (key === 'x-maxJsonBytes' ? undefined : value))) as object
 
@@ -60,7 +60,7 @@ function toOperation(op: Operation): object {
   }
 }
 
-/** A body of zero bytes counts as `{}`. An upload needs content, in one of several fields or as a file, which its schema cannot say. */
+/** Returns whether a body is required. An empty body counts as `{}`. An upload needs content, in a field or as a file, which its schema cannot express. */
 const needsBody = ({ body, upload }: Operation): boolean =>
   upload !== undefined || (body as Partial<TObject>).required !== undefined
 
@@ -107,7 +107,7 @@ const Upload = Type.Object({
   metadata: Type.Optional(Type.String({ description: 'A JSON object, as text.' })),
 })
 
-/** One media type for each operation: generated clients know one body. */
+/** Documents one media type per operation, because generated clients support only one body. */
 function toRequestBody(op: Operation): object {
   if (op.upload === 'only') return { requestBody: { required: true, content: { 'multipart/form-data': { schema: Upload } } } }
   if (op.body === undefined) return {}

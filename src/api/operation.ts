@@ -4,7 +4,7 @@ import type { Static, TObject, TSchema } from './schema.ts'
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof methods)[number]
 
-/** One request of the contract, as a value: it routes, validates, types, serialises and documents. */
+/** An operation of the API. Its definition is used for routing, validation, types, serialisation and documentation. */
 export interface Operation<
   P extends TObject = TObject,
   Q extends TObject = TObject,
@@ -13,32 +13,32 @@ export interface Operation<
 > {
   id: string
   method: Method
-  /** Below `/v1`, parameters as `{name}`. */
+  /** Relative to `/v1`, with parameters as `{name}`. */
   path: string
   tag: string
   summary: string
   description?: string
-  /** One of these is enough; `admin` always is. Empty: any good key. */
+  /** One of these suffices; `admin` always does. Empty: any valid key. */
   scopes: Scope[]
   params: P
   query: Q
-  /** Left out where the request has no body. */
+  /** Absent if the request has no body. */
   body?: B
-  /** `multipart/form-data` is taken: alone, or next to JSON, which the contract describes then. */
+  /** Accepts `multipart/form-data`: only that, or in addition to JSON, which the contract then describes. */
   upload?: 'only' | 'also'
-  /** The answer comes as server-sent events: where they are asked for, or always. */
+  /** Responds with server-sent events: on request, or always. */
   events?: 'asked' | 'always'
-  /** A token of a user may make it, too, about the user's own sessions. */
+  /** Also allowed with a user token, for the user's own sessions. */
   forUsers?: boolean
-  /** It has a reply made, which costs: an end user may make only so many. */
+  /** Generates a reply, which costs money, so the send rate of end users applies. */
   isSend?: boolean
-  /** An act of those who run the service: it is written down in the audit log. */
+  /** An administrative operation, which is recorded in the audit log. */
   isAudited?: boolean
-  /** The answer is JSON Lines, each of them as `response` says. */
+  /** The response is JSON Lines, each with the schema `response`. */
   lines?: boolean
-  /** Of a POST: its answer holds a secret, so an Idempotency-Key is refused. Answers to other POSTs are kept for replays. */
+  /** For a POST whose response contains a secret: an Idempotency-Key is rejected. Responses to other POSTs are stored for idempotency. */
   keepsNoAnswer?: boolean
-  /** Of a POST: it changes nothing, so an Idempotency-Key is ignored. A stored answer would outlive the documents that it quotes. */
+  /** For a POST that changes nothing: an Idempotency-Key is ignored. A stored response would outlive the documents that it quotes. */
   isReadOnly?: boolean
   status: 200 | 201 | 202
   response: R

@@ -1,9 +1,9 @@
-/** Of what type a value of the schema is; known to the compiler alone. */
+/** The type of a schema's values. Exists only for the compiler. */
 declare const value: unique symbol
-/** Marks a property that may be left out; JSON and Ajv do not see it. */
+/** Marks an optional property. JSON and Ajv do not see it. */
 const optional = Symbol('optional')
 
-/** A JSON Schema, which knows the type of its values. */
+/** A JSON Schema with the type of its values. */
 export interface TSchema<T = unknown> {
   readonly [value]: T
 }
@@ -11,7 +11,7 @@ export type Static<S extends TSchema> = S[typeof value]
 
 type TOptional<S extends TSchema> = S & { readonly [optional]: true }
 export type TProperties = Record<string, TSchema>
-/** As one record, so that an editor shows fields and not how they came about. */
+/** Flattens a type to one record, so that editors show its fields. */
 type Flat<T> = { [K in keyof T]: T[K] }
 type Values<P extends TProperties> = Flat<
   { [K in keyof P as P[K] extends TOptional<TSchema> ? never : K]: Static<P[K]> } & {
@@ -53,7 +53,7 @@ interface OfArray extends About {
 interface OfObject extends About {
   additionalProperties?: false
   maxProperties?: number
-  /** Bytes of the whole as JSON. */
+  /** The maximum size of the value as JSON, in bytes. */
   'x-maxJsonBytes'?: number
   propertyNames?: { maxLength: number }
 }
@@ -68,7 +68,7 @@ function object<P extends TProperties>(properties: P, options?: OfObject): TObje
 
 const asOptional = <S extends TSchema>(schema: S): TOptional<S> => ({ ...schema, [optional]: true })
 
-/** Makes JSON Schemas from which TypeScript derives types: what the contract needs of them, and no more. */
+/** Builds JSON Schemas from which TypeScript derives types. Contains only what the contract needs. */
 export const Type = {
   String: (options?: OfText) => make<TString>({ type: 'string', ...options }),
   Number: (options?: OfNumber) => make<TSchema<number>>({ type: 'number', ...options }),
@@ -82,16 +82,16 @@ export const Type = {
   Array: <S extends TSchema>(items: S, options?: OfArray) => make<TArray<S>>({ type: 'array', items, ...options }),
   Union: <S extends TSchema[]>(anyOf: S, options?: About) => make<TSchema<Static<S[number]>>>({ anyOf, ...options }),
   Object: object,
-  /** Values under any names, or under those of a pattern. */
+  /** An object with any names, or names that match a pattern. */
   Record: <S extends TSchema>({ pattern = '^.*$' }: TString, values: S, options?: OfObject) =>
     make<TSchema<Record<string, Static<S>>>>({
       type: 'object',
       patternProperties: { [pattern]: values },
       ...options,
     }),
-  /** May be left out of the object that it is a property of. */
+  /** An optional property. */
   Optional: asOptional,
-  /** The same object, of which every property may be left out. */
+  /** The same object with all properties optional. */
   Partial: <P extends TProperties>({ properties }: TObject<P>, options?: OfObject) =>
     object(
       Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, asOptional(schema)])) as {

@@ -30,7 +30,7 @@ const ListedSession = Type.Object({
 })
 const CreatedSession = Type.Object({ id, name, userSessionId: Uuid('The external user.'), createdAt })
 
-/** The five requests about sessions (specification 4.1 to 4.5), and the import of a conversation. */
+/** The operations on sessions (specification 4.1 to 4.5), and the import of a conversation. */
 export const sessionOperations = (limits: Limits) => {
   const nameField = FilledText(limits.maxNameChars, 'Session name.')
   const externalUserId = Uuid("The client's own identifier of its user.")

@@ -62,7 +62,7 @@ async function restoreFolder(terminal: Terminal, source: string, data: string): 
   })
   try {
     const files = await told(() => restore(source, data, teller(terminal)))
-    // What was to be indexed when the backup was made may have lost its mark.
+    // Marks every base as pending, because the marks of documents that were still to be indexed may be missing in the backup.
     for (const { path } of files)
       if (/^knowledge\/.+\.db$/.test(path)) new KnowledgeFolder(join(data, 'knowledge')).markPending(basename(path, '.db'))
     return files

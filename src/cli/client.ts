@@ -6,7 +6,7 @@ import { CommandError, exitCodes } from './command.ts'
 import { getService, noService, type Service } from './service.ts'
 import { plain } from './show.ts'
 
-/** The body of a success, by the name of the operation in the contract. */
+/** The body of a successful response, by the operation's name in the contract. */
 export type HttpAnswer<K extends keyof Contract> = ResponseOf<Contract[K]>
 export type ShownAgent = HttpAnswer<'listAgents'>['agents'][number]
 export type ShownDocument = HttpAnswer<'listDocuments'>['documents'][number]
@@ -17,7 +17,7 @@ export interface CallOptions {
   /** JSON, or a form for uploads. */
   body?: object | FormData
   signal?: AbortSignal
-  /** Made twice it does no more than once, as is true of every GET: it may be tried again where the service is out of breath (503). */
+  /** True if a repeated call has no further effect, as for every GET. It is then retried if the service is overloaded (503). */
   isRepeatable?: boolean
 }
 
@@ -30,17 +30,17 @@ export interface Client {
   call<K extends keyof Contract>(method: string, path: string, options?: CallOptions): Promise<HttpAnswer<K>>
 }
 
-/** The service said no; the message is for people, with the details and the id of the request. */
+/** An error response of the service. The message is for people, with the details and the request id. */
 export class ServiceError extends CommandError {
   readonly status: number
   /** The contract's error code. */
   readonly code: string
-  /** The service's own words alone. */
+  /** The service's message alone. */
   readonly reason: string
 
   constructor(status: number, { code, message, requestId, details = [] }: Refusal, hint = '') {
     const further = details.filter((d) => `${d.path} ${d.message}` !== message).map((d) => `\n  - ${d.path} ${d.message}`)
-    // The service may be another one than was thought.
+    // `plain`, because the URL may lead to an unexpected, untrusted service.
     super(plain(`${message}${hint}${further.join('')}\n(${status} ${code}, request ${requestId})`))
     this.name = 'ServiceError'
     this.status = status
@@ -61,7 +61,7 @@ export class ConnectionCut extends CommandError {}
 
 const CUT = new Set(['EPIPE', 'ECONNRESET', 'UND_ERR_SOCKET'])
 
-/** How often a call that came too soon is made again, each time after the wait that the service asks for. */
+/** The most attempts for a call that is rate-limited or rejected as overloaded. Each waits as long as the service asks for. */
 const MAX_TRIES = 5
 
 export const connect = (env: NodeJS.ProcessEnv): Client => connectTo(getService(env))
@@ -82,7 +82,7 @@ export function connectTo(service: Service): Client {
   }
 }
 
-/** Every item of a paged list, in the order of the list. */
+/** Resolves to all items of a paged list, in order. */
 export async function listAll<T>({ call }: Client, path: string, noun: string, query: Record<string, string> = {}): Promise<T[]> {
   const items: T[] = []
   let cursor: string | null = null
@@ -109,7 +109,7 @@ async function send({ url, key, urlFrom }: Service, method: string, path: string
       headers,
       body: body === undefined ? null : body instanceof FormData ? body : JSON.stringify(body),
       signal: signal ?? null,
-      // To another place, the key would go along.
+      // A redirect would send the key to another address.
       redirect: 'manual',
     })
   } catch (error) {

@@ -1,22 +1,22 @@
-/** What a command may print to and ask from: the terminal, or a test. */
+/** The input and output of a command: the terminal, or a test. */
 export interface Terminal {
   env: NodeJS.ProcessEnv
-  /** A line for whoever reads the answer, a program perhaps: stdout. */
+  /** Writes a line of the result to stdout, possibly for a program. */
   out(text: string): void
-  /** A line for the person at the keyboard: stderr. */
+  /** Writes a line for the user to stderr. */
   err(text: string): void
-  /** Shows a line that the next text takes the place of, e.g. a progress bar; nothing where `isWatched` is false. */
+  /** Shows a line that the next text replaces, e.g. a progress bar. Does nothing if `isWatched` is false. */
   status(text: string): void
-  /** These leave a text as it is where nobody looks on, or no colours are wanted (`NO_COLOR`). */
+  /** The four styles return the text unchanged if the output is no terminal, or colours are off (`NO_COLOR`). */
   bold(text: string): string
   dim(text: string): string
-  /** Of what went well. */
+  /** Styles a success. */
   good(text: string): string
-  /** Of what went wrong; for `err`. */
+  /** Styles an error, for `err`. */
   bad(text: string): string
-  /** True where a person can be asked: prompts make sense. */
+  /** True if prompts make sense, because a person can answer. */
   isInteractive: boolean
-  /** True where a person looks on: progress bars make sense. */
+  /** True if progress bars make sense, because the output is a terminal. */
   isWatched: boolean
   input: NodeJS.ReadableStream
   output: NodeJS.WritableStream
@@ -26,7 +26,7 @@ export interface Terminal {
 
 export interface Option {
   type: 'string' | 'boolean'
-  /** Stands for the value in the help, e.g. `FILE|TEXT`. */
+  /** The placeholder of the value in the help, e.g. `FILE|TEXT`. */
   value?: string
   about: string
 }
@@ -36,23 +36,23 @@ export interface ParsedArguments {
   positionals: string[]
 }
 
-/** One command of `repartee`, one file each. */
+/** A command of `repartee`. Each has its own file. */
 export interface Command {
   /** As typed, e.g. `knowledge add`. */
   name: string
   /** Its arguments, e.g. `<agent> <file|folder>…`. */
   usage: string
   about: string
-  /** How many arguments it takes; none where left out. */
+  /** The number of arguments. Defaults to none. */
   takes?: readonly [min: number, max: number]
   options?: Record<string, Option>
-  /** What more its help should say: rules and examples. */
+  /** Rules and examples for the help. */
   details?: string
-  /** Resolves to the exit code. Throws `CommandError`, `ReparteeError` or `ConfigError` for what the user should be told. */
+  /** Resolves to the exit code. Throws `CommandError`, `ReparteeError` or `ConfigError` with a message for the user. */
   run(terminal: Terminal, args: ParsedArguments): Promise<number>
 }
 
-/** The one table of exit codes; 130 is what shells expect of a program that ^C stopped. */
+/** All exit codes. Shells expect 130 from a program that ^C stopped. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, config: 3, unreachable: 4, interrupted: 130 } as const
 
 export class CommandError extends Error {

@@ -2,13 +2,13 @@ import { CommandError, exitCodes } from './command.ts'
 
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 
-/** `90d`, `12h`, `30m` or `45s` in seconds; undefined where it is none of these. */
+/** Converts `90d`, `12h`, `30m` or `45s` to seconds. Undefined for other texts. */
 export function toSeconds(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * UNITS[unit!]!
 }
 
-/** A date, a time with its zone, or a span from now, as an ISO 8601 time. Throws `CommandError`. */
+/** Converts a date, a time with its zone, or a duration from now to ISO 8601. Throws `CommandError`. */
 export function toTime(text: string, now: number): string {
   const seconds = toSeconds(text)
   const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)

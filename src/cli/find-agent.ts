@@ -5,8 +5,8 @@ import { nearest } from './nearest.ts'
 import { oneLine } from './show.ts'
 
 /**
- * The agent that a person names: by its id, its name, or an unambiguous beginning of it; letter case does not matter.
- * `whole` takes no beginnings: for what cannot be undone. Throws `CommandError` that lists the candidates.
+ * Resolves to the agent with an id, a name, or an unambiguous name prefix; case is ignored. `whole` rejects prefixes, for operations that cannot be undone.
+ * Throws `CommandError` that lists the candidates.
  */
 export async function findAgent(client: Client, given: string, options: { whole?: boolean } = {}): Promise<ShownAgent> {
   if (isUuid(given)) return findById(client, given)

@@ -6,14 +6,14 @@ import { program } from './program.ts'
 import { LOCAL_FILE } from './service.ts'
 
 export interface Greeting {
-  /** Under which callers reach the service, without `/v1`. */
+  /** The public address of the service, without `/v1`. */
   origin: string
-  /** Made at this start, and shown at no other. */
+  /** The admin key that this start created. Shown only now. */
   newAdminKey: string | undefined
   sample: Sample | undefined
 }
 
-/** What a start says to whoever looks on: where everything is, the key, something to try, and how to go on. */
+/** Prints the start message: addresses, the key, an example request and next steps. */
 export function greet(terminal: Terminal, config: Config, { origin, newAdminKey, sample }: Greeting): void {
   const baseUrl = `${origin}/v1`
   const lines = [
@@ -39,7 +39,7 @@ export function greet(terminal: Terminal, config: Config, { origin, newAdminKey,
   terminal.out(`${lines.join('\n')}\n`)
 }
 
-/** The key where it is new, else where it is to be found: nothing but its hash is kept. */
+/** Returns the key if it is new, else where to find it, because only its hash is stored. */
 export function keyLines(terminal: Terminal, { adminKey }: Config, newAdminKey: string | undefined): string[] {
   if (newAdminKey !== undefined) return [`Admin key, shown this once; keep it:   ${terminal.bold(newAdminKey)}`]
   if (adminKey !== undefined) return ['Admin key: the one that REPARTEE_ADMIN_KEY sets.']
@@ -54,5 +54,5 @@ const placeOf = ({ databaseUrl, data }: Config) => (databaseUrl === undefined ? 
 const curlLine = (baseUrl: string, { agentId, sessionId }: Sample, key: string) =>
   `curl -s ${baseUrl}/agents/${agentId}/sessions/${sessionId}/messages -H "X-API-Key: ${key}" -H "Content-Type: application/json" -d '{"message":"How do I add my own documents?"}'`
 
-/** As a shell takes it for one word. */
+/** Quotes a path as one shell word. */
 const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)

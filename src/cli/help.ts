@@ -5,7 +5,6 @@ const HELP_OPTION: Option = { type: 'boolean', about: 'Print this help.' }
 
 export const usageLine = ({ name, usage }: Command): string => `usage: repartee ${name} ${usage}`.trimEnd()
 
-/** The page of one command. */
 export function commandHelp(command: Command): string {
   const options = Object.entries<Option>({ ...command.options, help: HELP_OPTION })
   const names = options.map(([name, { value }]) => `--${name}${value === undefined ? '' : ` ${value}`}`)
@@ -21,7 +20,7 @@ export function commandHelp(command: Command): string {
   ].join('\n')
 }
 
-/** The commands of one group, e.g. `knowledge`; of all where none is named. */
+/** Returns the overview of a group, e.g. `knowledge`, or of all commands. */
 export async function overview(group?: string): Promise<string> {
   const names = Object.keys(commands).filter((name) => group === undefined || name.startsWith(`${group} `))
   const chosen = await Promise.all(names.map((name) => commands[name]!()))

@@ -1,12 +1,12 @@
 import { distance } from 'fastest-levenshtein'
 
-/** A name this far from a known one, in letters, is a slip of it. */
+/** The largest edit distance, in letters, that counts as a typo. */
 const MAX_SLIP = 3
 
-/** The known name that the given one is a slip of; undefined where none is near. */
+/** Returns the known name that the given one is a typo of. Undefined if none is near. */
 export function nearest(given: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
-  // Two thirds of a word changed is another word.
+  // A name with two thirds of its letters changed is another name.
   let least = Math.min(MAX_SLIP, Math.floor((given.length * 2) / 3)) + 1
   for (const name of known) {
     const slips = distance(given.toLowerCase(), name.toLowerCase())
@@ -18,7 +18,7 @@ export function nearest(given: string, known: Iterable<string>): string | undefi
   return best
 }
 
-/** ` Did you mean "…"?`, or nothing. */
+/** Returns ` Did you mean "…"?` or an empty text. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const name = nearest(given, known)
   return name === undefined ? '' : ` Did you mean "${name}"?`

@@ -1,8 +1,8 @@
-/** How this program is called where it was called from: by its name, or by npm in the folder of a clone. */
+/** Returns how the user called this program: by its name, or by npm in the folder of a clone. */
 export const program = ({ npm_lifecycle_event: script }: NodeJS.ProcessEnv): string =>
   script === 'start' ? 'npm start --' : 'repartee'
 
-/** A command in a text for people, such as a help page or an error, as its reader has to type it. */
+/** Returns a text for people with its commands as the reader has to type them. */
 export function asTyped(text: string, env: NodeJS.ProcessEnv): string {
   const name = program(env)
   return name === 'repartee'

@@ -1,12 +1,12 @@
 import type { Terminal } from './command.ts'
 
 const BAR_CHARS = 30
-/** Where nobody looks on, a sign of life now and then: short work leaves nothing in the log of a job. */
+/** Without a terminal, progress is printed only at this interval, so that short work adds nothing to the log of a job. */
 const LINE_EVERY_MS = 10_000
-/** Before that, what is left cannot be told. */
+/** Before this time, the remaining time cannot be estimated. */
 const KNOWN_AFTER_MS = 3_000
 
-/** How long work goes: a bar where somebody looks on, a plain line every ten seconds elsewhere. On stderr: answers are on stdout. */
+/** Shows the progress of long work on stderr: a bar on a terminal, else a line every ten seconds. Results are on stdout. */
 export class Progress {
   readonly #terminal: Terminal
   readonly #now: () => number
@@ -21,11 +21,11 @@ export class Progress {
     this.#toldAt = this.#startedAt
   }
 
-  /** `unit` tells what is counted; where it is left out the share is told. */
+  /** `unit` is the counted unit. Without it, the percentage is shown. */
   show(what: string, done: number, of: number, unit?: string): void {
     const now = this.#now()
     const share = of > 0 ? Math.min(1, done / of) : 0
-    // Another kind of work has begun: what the last one took says nothing of it.
+    // Another step has begun, so the previous duration no longer helps the estimate.
     if (share < this.#share) this.#startedAt = now
     this.#share = share
     const count = unit === undefined ? `${Math.floor(100 * share)} %` : `${done}/${of}${unit === '' ? '' : ` ${unit}`}`
@@ -37,7 +37,7 @@ export class Progress {
     }
   }
 
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void {
     this.#terminal.status('')
   }

@@ -1,6 +1,6 @@
 import type { Command } from './command.ts'
 
-/** Every command, in the order of the help. Each is loaded when it is used: `repartee keys generate` need not read the whole service. */
+/** All commands in the order of the help. Each is loaded on use, so that `repartee keys generate` does not load the whole service. */
 export const commands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./serve.ts')).serve,
   init: async () => (await import('./init/init.ts')).init,
@@ -28,7 +28,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
 }
 
-/** Run where a group is named alone, e.g. `repartee agents`. */
+/** The commands of bare group names, e.g. `repartee agents`. */
 export const groupDefaults: Record<string, string> = { agents: 'agents list', keys: 'keys list' }
 
 export const groups: ReadonlySet<string> = new Set(

@@ -8,7 +8,7 @@ import { asTyped } from './program.ts'
 import { commands, groupDefaults, groups } from './registry.ts'
 import { processTerminal } from './terminal.ts'
 
-/** Runs the command that the arguments name; without one, the service. Resolves to the exit code. */
+/** Runs the command in the arguments, or the service without one. Resolves to the exit code. */
 export async function run(args: string[], terminal: Terminal = processTerminal(process.env)): Promise<number> {
   try {
     return await dispatch(args, terminal)
@@ -40,7 +40,7 @@ function say(terminal: Terminal, text: string): number {
   return exitCodes.ok
 }
 
-/** The command that the arguments begin with, and what they say beyond its name. Throws `CommandError` with the nearest name. */
+/** Resolves to the command's name and the remaining arguments. Throws `CommandError` with the nearest name. */
 async function choose(args: string[]): Promise<{ name: string; rest: string[] }> {
   const [first, second] = args
   if (first === undefined || first.startsWith('-')) return { name: 'serve', rest: args }

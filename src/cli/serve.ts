@@ -10,7 +10,7 @@ import { unknownNames } from './doctor/effective-settings.ts'
 import { greet } from './greeting.ts'
 import { LOCAL_FILE } from './service.ts'
 
-/** Behind the time for what is under way. */
+/** Added to the time for running requests. */
 const CLOSE_WITHIN_MS = 30_000
 
 export const serve: Command = {
@@ -28,20 +28,20 @@ export const serve: Command = {
 
 interface Running {
   app: App
-  /** Under which callers reach it. */
+  /** The public address of the service. */
   origin: string
   newAdminKey: string | undefined
-  /** Resolves when it is told to end. */
+  /** Resolves on a request to stop. */
   stop: Promise<void>
 }
 
-/** Runs the service until a signal ends it, with something done as soon as it answers; where that fails, the service ends. Resolves to the exit code. */
+/** Runs the service until a signal stops it. Calls `begin` when the service answers; if `begin` fails, the service stops. Resolves to the exit code. */
 export async function runService(
   terminal: Terminal,
   config: Config,
   begin: (running: Running) => Promise<void>,
 ): Promise<number> {
-  // A line for every request would carry away what is said at the start.
+  // On a terminal, a line for every request would scroll the start message away.
   const app = await open({ ...config, logLevel: config.logLevel ?? (terminal.isWatched ? 'warn' : 'info') })
   for (const { name, meant } of unknownNames(terminal.env))
     app.deps.warn(`${name} is not a setting${meant === undefined ? '' : `; did you mean ${meant}?`}`)
@@ -67,7 +67,7 @@ export async function runService(
   return exitCodes.ok
 }
 
-/** Throws where something does not come to its end, such as a connection to a database that answers nothing: what is stored is safe, and the process must end. */
+/** Throws if closing hangs, for example on an unresponsive database connection. Stored data is safe, and the process must end. */
 async function closeInTime(app: App, { leaveMs, drainMs }: Config): Promise<void> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(
@@ -81,7 +81,7 @@ async function closeInTime(app: App, { leaveMs, drainMs }: Config): Promise<void
   }
 }
 
-/** The sample is a convenience: without it the service works all the same. */
+/** Creates the sample. The service also works without it. */
 async function makeSample({ deps }: App, { sample, data }: Config): Promise<Sample | undefined> {
   if (!sample) return undefined
   const { ensureSample } = await import('../sample.ts')
@@ -93,7 +93,7 @@ async function makeSample({ deps }: App, { sample, data }: Config): Promise<Samp
 
 async function open(config: Config): Promise<App> {
   try {
-    // Loaded here, so that the help need not read the whole service.
+    // Loaded here, so that the help does not load the whole service.
     const { openApp } = await import('../app.ts')
     return await openApp(config)
   } catch (error) {
@@ -113,7 +113,7 @@ function cannotStart(error: unknown, config: Config): CommandError {
   return new CommandError(`Repartee cannot start: ${reason[code ?? ''] ?? unavailable(error, config) ?? message}`)
 }
 
-/** The words for callers of a running service do not say what whoever starts it must know. */
+/** Returns a start error for the operator. Error messages for API callers lack the cause. */
 function unavailable(error: unknown, { data, databaseUrl }: Config): string | undefined {
   if (!(error instanceof ReparteeError) || !(error.cause instanceof Error)) return undefined
   return `${databaseUrl === undefined ? `the data folder ${data}` : 'the database'} cannot be used: ${error.cause.message}`
@@ -131,7 +131,7 @@ async function listen(app: App, { host, port }: Config): Promise<string> {
   }
 }
 
-/** Leaves a key that is in no store, for the owner of the data folder alone; it ends with the process. */
+/** Writes a temporary key, which is not in the store, to a file for the owner of the data folder. It expires with the process. */
 function leaveKey(app: App, path: string, url: string): void {
   const key = makeKey()
   const { newId, clock, keys } = app.deps

@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import { loadConfig } from '../config/config.ts'
 import { CommandError, exitCodes } from './command.ts'
 
-/** Holds the address and a key that lives as long as the process, for the commands beside a running service. */
+/** The file with the address and a temporary key of a running service, for commands on the same machine. */
 export const LOCAL_FILE = 'local.json'
 
-/** Where a running service is, and what lets us in. */
+/** The address of a running service, and a key for it. */
 export interface Service {
-  /** With `/v1` at its end. */
+  /** Ends with `/v1`. */
   url: string
   key: string
-  /** Who says so: `REPARTEE_URL`, or the path of the file. */
+  /** The source of the address: `REPARTEE_URL`, or the path of the file. */
   urlFrom: string
   keyFrom: string
 }
 
 /**
- * By `REPARTEE_URL` and `REPARTEE_KEY`, else by the file that `serve` leaves in the data folder.
- * Undefined where neither is there. Throws `CommandError` where one of them cannot be used.
+ * Returns the service of `REPARTEE_URL` and `REPARTEE_KEY`, else that of the file that `serve` writes to the data folder.
+ * Undefined if there is neither. Throws `CommandError` if one of them is unusable.
  */
 export function findService(env: NodeJS.ProcessEnv): Service | undefined {
   const { REPARTEE_URL: url, REPARTEE_KEY: key } = env
@@ -33,7 +33,7 @@ export function findService(env: NodeJS.ProcessEnv): Service | undefined {
   return { url: local.url, key: key || local.key, urlFrom: path, keyFrom: key ? 'REPARTEE_KEY' : path }
 }
 
-/** As `findService`; throws `CommandError` where there is none. */
+/** Returns the service as `findService` does. Throws `CommandError` if there is none. */
 export function getService(env: NodeJS.ProcessEnv): Service {
   const service = findService(env)
   if (service === undefined) throw noService(`there is no ${join(loadConfig(env).data, LOCAL_FILE)}`)
@@ -47,7 +47,7 @@ export const noService = (why: string, cause?: unknown) =>
     { cause },
   )
 
-/** With and without `/v1` at its end mean the same. */
+/** Returns the URL with `/v1`, which may be missing in the input. */
 function toBaseUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -63,7 +63,7 @@ function readLocal(path: string): { url: string; key: string } | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    if (error instanceof SyntaxError) return undefined // being written this moment, or left by a crash: as good as not there
+    if (error instanceof SyntaxError) return undefined // unfinished write or a crash: treated as missing
     throw new CommandError(
       `${path} cannot be read: run this as the user that runs the service, or set REPARTEE_URL and REPARTEE_KEY`,
       exitCodes.unreachable,

@@ -1,28 +1,28 @@
 import type { Terminal } from './command.ts'
 
-// Documents and models are strangers: what they write must not steer the terminal (ESC, CSI and their like), nor turn the direction of what is read.
+// Texts of documents and models are untrusted. They must not control the terminal (ESC, CSI and the like), nor reverse the reading direction.
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
 
-/** Text of a stranger as it may be shown: line breaks and tabs stay, other control characters and marks of direction become U+FFFD. */
+/** Returns untrusted text in printable form. Control characters and bidi marks, except line breaks and tabs, become U+FFFD. */
 export const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(CONTROL, '\ufffd')
 
-/** The name or path of a stranger's file, which may hold line breaks, too. */
+/** Returns an untrusted file name or path in printable form. Such a name may also contain line breaks. */
 export const plainPath = (path: string): string => plain(path).replace(/[\t\n]/g, '\ufffd')
 
-/** On one line, and no longer than so many characters. */
+/** Returns the text on one line of at most `maxChars` characters. */
 export function oneLine(text: string, maxChars: number): string {
   const line = [...plain(text).replace(/\s+/g, ' ').trim()]
   return line.length <= maxChars ? line.join('') : `${line.slice(0, maxChars - 1).join('')}…`
 }
 
-/** To the minute, UTC. */
+/** Returns a time to the minute, UTC. */
 export const time = (iso: string | null, none = ''): string => (iso === null ? none : `${iso.slice(0, 16).replace('T', ' ')}Z`)
 
 export function printJson(terminal: Terminal, value: object): void {
   terminal.out(JSON.stringify(value, null, 2))
 }
 
-/** Columns under their names; `none` where there are no rows. */
+/** Prints columns with headers, or `none` without rows. */
 export function printTable(terminal: Terminal, names: string[], rows: string[][], none: string): void {
   if (rows.length === 0) {
     terminal.out(none)

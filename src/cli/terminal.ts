@@ -3,7 +3,6 @@ import type { Terminal } from './command.ts'
 
 const CLEAR_LINE = '\r\x1b[K'
 
-/** The terminal of this process. */
 export function processTerminal(env: NodeJS.ProcessEnv): Terminal {
   const { stdin, stdout, stderr } = process
   const isWatched = stdout.isTTY === true && stderr.isTTY === true
@@ -12,7 +11,7 @@ export function processTerminal(env: NodeJS.ProcessEnv): Terminal {
     if (hasStatus) stderr.write(CLEAR_LINE)
     hasStatus = false
   }
-  // A reader that has seen enough, such as `head`, is no failure.
+  // A reader such as `head` may close the pipe early, which is no failure.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })

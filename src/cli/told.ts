@@ -1,6 +1,6 @@
 import { CommandError, exitCodes } from './command.ts'
 
-/** What its user can put right is told in its own words. */
+/** Turns errors that the user can fix into messages for the user. */
 export async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

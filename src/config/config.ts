@@ -18,7 +18,7 @@ type ValueOf<S extends Setting> = Values[S['kind']]
 type Value<S extends Setting> = 'fallback' extends keyof S ? ValueOf<S> : ValueOf<S> | undefined
 export type Config = { readonly [N in SettingName]: Value<(typeof settings)[N]> } & Readonly<Limits>
 
-/** The settings were not understood; the message names every problem and never a value. */
+/** Invalid settings. The message names every problem, and never a value. */
 export class ConfigError extends Error {
   constructor(problems: string[]) {
     super(`The configuration cannot be used:\n${problems.map((p) => `  - ${p}`).join('\n')}`)
@@ -27,8 +27,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * The effective settings: from the environment, else from the JSON file that `REPARTEE_CONFIG` names, else the defaults.
- * A secret may also be read from the file that its name with `_FILE` behind it gives. Throws `ConfigError`.
+ * Returns the effective settings: from the environment, else the JSON file of `REPARTEE_CONFIG`, else the defaults.
+ * A secret may also be in a file that its name with the suffix `_FILE` names. Throws `ConfigError`.
  */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
@@ -104,12 +104,12 @@ function check(config: Config, problems: string[]): void {
   }
   if (trustProxy !== undefined && !trustProxy.split(',').every((item) => isNetwork(item.trim())))
     problems.push('REPARTEE_TRUST_PROXY must be IP addresses, or networks like 10.0.0.0/8, with commas between')
-  // One without a host, for a socket in the file system, is none to `URL`.
+  // `URL` does not accept a database URL without a host, for a socket in the file system.
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/\S+$/.test(databaseUrl))
     problems.push('REPARTEE_DATABASE_URL must be like postgres://user:password@host:port/name')
 }
 
-/** Whole seconds with commas between; empty for none. Undefined where it is not that. */
+/** Parses whole seconds, separated by commas; empty for none. Undefined if malformed. */
 export function parseSeconds(text: string): number[] | undefined {
   const parts = text.split(',').flatMap((part) => part.trim() || [])
   return parts.every((part) => /^\d{1,6}$/.test(part) && Number(part) <= 604_800) ? parts.map(Number) : undefined

@@ -4,13 +4,10 @@ import { builtIn, type Protocol, type Provider, protocols } from '../models/prov
 const NAME = /^[a-z0-9-]+$/
 const FIELDS = ['protocol', 'baseUrl', 'apiKey', 'apiKeyEnv', 'headers']
 const OLLAMA_PORT = 11_434
-/** Names that mean something else in front of a slash, or are known without a configuration. */
+/** Names that have another meaning before a slash, or that exist without configuration. */
 const TAKEN = [EXTRACTIVE, 'local', ...Object.keys(builtIn)]
 
-/**
- * `OLLAMA_HOST` as Ollama itself reads it: a host, a port, both, or a URL. A server that listens on every address is called on this machine.
- * Undefined where it names no address.
- */
+/** Parses `OLLAMA_HOST` as Ollama does: host, port, both, or URL. An address for all interfaces becomes the local host. Undefined if malformed. */
 export function toOllamaUrl(host: string): string | undefined {
   const text = String(host).trim().replace(/\/+$/, '')
   const [, scheme, rest] = /^(?:(https?):\/\/)?(.*)$/is.exec(text)!
@@ -25,7 +22,7 @@ export function toOllamaUrl(host: string): string | undefined {
   return url.href.replace(/\/+$/, '')
 }
 
-/** The providers that a configuration names, from JSON or its text. What is wrong with them goes to `problems`, without a value. */
+/** Parses the configured providers from JSON or its text. Adds errors to `problems`, without values. */
 export function parseProviders(given: unknown, setting: string, env: NodeJS.ProcessEnv, problems: string[]): Provider[] {
   const table = typeof given === 'string' ? fromJson(given) : given
   if (!isRecord(table)) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Price, Prices } from '../models/prices.ts'
 import { type Config, ConfigError } from './config.ts'
 
-/** The owner's table of prices: the file that is set, else `prices.json` in the data folder, where there is one. Throws `ConfigError`. */
+/** Reads the operator's price table: the configured file, else `prices.json` in the data folder, if it exists. Throws `ConfigError`. */
 export function readPrices({ prices, data }: Config): Prices {
   const path = prices ?? join(data, 'prices.json')
   let text: string

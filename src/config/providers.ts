@@ -2,7 +2,7 @@ import type { Protocol, Provider } from '../models/provider.ts'
 import type { Config } from './config.ts'
 import { toOllamaUrl } from './parse-providers.ts'
 
-/** Where the models of this deployment live: those that are known by name as far as they are configured, then those of the configuration. */
+/** Returns the providers of this deployment: built-in ones that are configured, then those of the configuration. */
 export function providersOf(config: Config): Provider[] {
   const { openaiApiKey, openaiBaseUrl, anthropicApiKey, anthropicBaseUrl, googleBaseUrl, ollamaHost } = config
   const googleApiKey = config.googleApiKey ?? config.geminiApiKey
@@ -26,7 +26,7 @@ export function providersOf(config: Config): Provider[] {
   )
 }
 
-/** What those embed with who have a key and say nothing else; null where nobody has. */
+/** Returns the default embedding model, derived from the configured keys. Null without a suitable key. */
 export function defaultEmbeddingModel({ embeddingModel, openaiApiKey, googleApiKey, geminiApiKey }: Config): string | null {
   if (embeddingModel !== undefined) return embeddingModel
   if (openaiApiKey !== undefined) return 'openai/text-embedding-3-small'

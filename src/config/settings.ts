@@ -1,6 +1,6 @@
-/** One setting: how it is named, read, defaulted and explained. `docs/configuration.md` is made from this table. */
+/** A setting. `docs/configuration.md` is generated from this table. */
 export interface Setting {
-  /** In the environment. The configuration file names it in camel case without the prefix: `REPARTEE_MAX_BODY_BYTES` is `maxBodyBytes`. */
+  /** The environment variable. The configuration file uses camel case without the prefix: `REPARTEE_MAX_BODY_BYTES` is `maxBodyBytes`. */
   env: string
   kind: 'text' | 'integer' | 'switch' | 'secret' | 'providers'
   fallback?: string | number | boolean
@@ -9,7 +9,7 @@ export interface Setting {
   about: string
 }
 
-/** 2^31 - 1: the longest that a timer can wait. */
+/** 2^31 - 1: the longest timer. */
 const MAX_MS = 2_147_483_647
 
 export const settings = {

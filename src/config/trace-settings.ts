@@ -1,11 +1,11 @@
 import type { TraceSettings } from '../traces/open.ts'
 import type { Config } from './config.ts'
 
-/** The variables of OpenTelemetry are taken as it describes them, whatever the case of their words. */
+/** OpenTelemetry's variables, read as its specification defines, ignoring the case of keywords. */
 const TRUE = /^true$/i
 const TEXT_ON_SPANS = /^(true|span_only|span_and_event)$/i
 
-/** What the settings say of traces; undefined where they go nowhere. */
+/** Returns the tracing settings. Undefined if traces are sent nowhere. */
 export function traceSettingsOf(config: Config): TraceSettings | undefined {
   const { otlpEndpoint, otlpTracesEndpoint } = config
   const url = otlpTracesEndpoint ?? (otlpEndpoint && `${otlpEndpoint.replace(/\/$/, '')}/v1/traces`)

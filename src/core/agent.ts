@@ -1,4 +1,4 @@
-/** An agent: who answers, how, and from which knowledge base. The admin half of the HTTP contract names every field. */
+/** An agent: its model, behaviour and knowledge base. The admin half of the HTTP contract describes every field. */
 export interface Agent {
   id: string
   name: string
@@ -6,7 +6,7 @@ export interface Agent {
   greeting: string
   /** Up to 8 questions that a client may offer before the first message. */
   starters: string[]
-  /** `extractive`, or `provider/name`. */
+  /** `extractive` or `provider/name`. */
   model: string
   fallbackModels: string[]
   temperature: number | null
@@ -29,13 +29,13 @@ export type RetrievalMode = (typeof retrievalModes)[number]
 
 export interface RetrievalSettings {
   topK: number
-  /** The least grounding confidence (0 to 1) at which the agent answers; null leaves it to the model's own threshold. */
+  /** The minimum grounding confidence (0 to 1) at which the agent answers. Null leaves the decision to the model's own threshold. */
   minScore: number | null
   mode: RetrievalMode
   rerank: boolean
   filter: MetadataFilter | null
 }
 
-/** A document passes when each key of its metadata equals the value, or one of the values. */
+/** A document passes if each of these keys of its metadata equals the value, or one of the values. */
 export type MetadataFilter = Record<string, MetadataValue | MetadataValue[]>
 export type MetadataValue = string | number | boolean

@@ -1,4 +1,4 @@
-/** Why a document is `failed`, in one word each; `docs/documents.md` says what to do about it. */
+/** The reasons why a document is `failed`. `docs/documents.md` describes the fix for each. */
 export const documentErrorCodes = [
   'blank',
   'not_text',
@@ -14,7 +14,7 @@ export const documentErrorCodes = [
 ] as const
 export type DocumentErrorCode = (typeof documentErrorCodes)[number]
 
-/** What ends a document as `failed`. The message is a sentence for the person who added it. */
+/** An error that marks a document as `failed`. The message is a sentence for the person who added it. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'
   readonly code: DocumentErrorCode

@@ -7,47 +7,47 @@ export type DocumentSource = { type: 'text' } | { type: 'file'; filename: string
 
 export type Metadata = Record<string, MetadataValue | MetadataValue[]>
 
-/** What was ingested. Its text lives on as passages. */
+/** An ingested document. Its text is stored as passages. */
 export interface Document {
   id: string
   title: string
   source: DocumentSource
-  /** As the service recognised it, e.g. `text/markdown`. */
+  /** The detected type, e.g. `text/markdown`. */
   mediaType: string
   bytes: number
   metadata: Metadata
   status: DocumentStatus
   /** 0 to 1. */
   progress: number
-  /** Why the document failed, in words that a person can act on. */
+  /** Why the document failed, and how to fix it. */
   error: { code: string; message: string } | null
   passageCount: number
-  /** The site that it came with; null where it was added by itself. */
+  /** The site that the document belongs to. Null if it was added by itself. */
   sourceId: string | null
   createdAt: number
   updatedAt: number
 }
 
-/** A document on a page of documents. Its metadata is JSON text, which costs a hundredth of an object to copy and to write. */
+/** A document in a list. Its metadata is JSON text, which costs a hundredth of an object to copy and to write. */
 export type ListedDocument = Omit<Document, 'metadata'> & { metadataJson: string }
 
 export interface NewDocument {
-  /** Left out: taken from the content (first heading, HTML title), else from the file name, else the first words. */
+  /** Defaults to a title from the content (first heading, HTML title), else the file name, else the first words. */
   title?: string
   source: DocumentSource
   mediaType: string
-  /** Left out: to be fetched from the source, which is a URL. */
+  /** If absent, the content is fetched from the source, which is then a URL. */
   content?: Uint8Array
   metadata: Metadata
 }
 
-/** A piece of a document. The texts of a document's passages, in order of `index`, are the document as it was read. */
+/** A piece of a document. The texts of its passages, in order of `index`, are the document's extracted text. */
 export interface Passage {
   id: string
   index: number
   text: string
-  /** The headings above it, outermost first, joined by ` › `; empty where there are none. */
+  /** The headings above the passage, outermost first, joined by ` › `. Empty if there are none. */
   heading: string
-  /** From 1, in a document that has pages. */
+  /** The page number from 1. Null if the document has no pages. */
   page: number | null
 }

@@ -1,4 +1,4 @@
-/** Every failure that a caller can be told of. The HTTP status of each stands in `http/errors.ts`, nowhere else. */
+/** All error codes of the API. `http/errors.ts` maps each to an HTTP status. */
 export const errorCodes = [
   'invalid_request',
   'invalid_cursor',
@@ -32,21 +32,21 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** One finding about one place of the request, e.g. `{ path: 'body.name', message: 'must not be blank' }`. */
+/** A problem with one field of the request, e.g. `{ path: 'body.name', message: 'must not be blank' }`. */
 export interface ErrorDetail {
   path: string
   message: string
 }
 
-/** The one error class, but for `UnusableModel`, which says more. `message` and `details` are shown to callers: no prompt, key, SQL or file name in them; those go to `cause`. */
+/** The general error class. Callers see `message` and `details`, so prompts, keys, SQL and file names belong into `cause`. */
 export class ReparteeError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetail[] | undefined
-  /** Seconds after which trying again makes sense. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfter: number | undefined
-  /** The budget of the day that is used up, where it is one of tokens. */
+  /** The daily budget that is used up, if it is a token budget. */
   readonly quota: { name: string; tokens: number } | undefined
-  /** The same, tried again in a moment, may work. */
+  /** True if a retry may succeed in a moment. */
   readonly transient: boolean
 
   constructor(
@@ -70,7 +70,7 @@ export class ReparteeError extends Error {
   }
 }
 
-/** `invalid_request` about one field. */
+/** Returns an `invalid_request` error about one field. */
 export function invalid(path: string, message: string): ReparteeError {
   return new ReparteeError('invalid_request', `${path} ${message}`, { details: [{ path, message }] })
 }
@@ -89,6 +89,6 @@ export const busy = () =>
   new ReparteeError('session_busy', 'Too many messages wait for their turn in this session.', { retryAfter: 1 })
 export const waitedTooLong = () =>
   new ReparteeError('session_busy', 'The message waited too long for its turn in this session.', { retryAfter: 1 })
-/** The service is stopping: it begins no turn, and ends those that run. */
+/** Returns the error for turns while the service stops: new turns are rejected and running ones end. */
 export const stopping = (details?: ErrorDetail[]) =>
   new ReparteeError('unavailable', 'The service is stopping. Send the message again.', { retryAfter: 5, details })

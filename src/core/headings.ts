@@ -7,8 +7,8 @@ export const joinHeadings = (...headings: string[]): string => headings.filter((
 
 export const splitHeadings = (path: string): string[] => path.split(SEPARATOR)
 
-/** The innermost of the headings; empty where there are none. */
+/** Returns the innermost heading of a path; empty if there is none. */
 export const innermost = (path: string): string => splitHeadings(path).at(-1)!.trim()
 
-/** Characters that a further heading adds to a path, beside its own. */
+/** The characters that a further heading adds to a path, in addition to its own. */
 export const SEPARATOR_CHARS = SEPARATOR.length

@@ -1,11 +1,11 @@
-/** What came of an agent's conversations in a stretch of time. */
+/** Statistics about an agent's conversations in a time span. */
 export interface Insights {
-  /** Those with turns, in order; a day is one of UTC. */
+  /** The days with turns, in order. A day is one of UTC. */
   days: InsightDay[]
   ratings: Ratings
-  /** Questions that the knowledge base could not answer, alike ones together, most frequent first. */
+  /** Questions that the knowledge base could not answer, grouped by similarity, most frequent first. */
   unanswered: UnansweredQuestion[]
-  /** Those that were cited, most cited first, then the newest of those that never were. */
+  /** Cited documents, most cited first, then documents that were never cited, newest first. */
   documents: DocumentInsight[]
 }
 
@@ -22,18 +22,18 @@ export interface InsightDay {
   users: number
   tokensIn: number
   tokensOut: number
-  /** In US dollars, of the replies whose price is known. */
+  /** In US dollars. Includes only replies with a known price. */
   cost: number
-  /** Null where no reply says how long it took. */
+  /** Null if no reply has a recorded duration. */
   latencyMs: { p50: number; p95: number } | null
 }
 
 export interface UnansweredQuestion {
-  /** As it was asked last. */
+  /** The most recent wording. */
   question: string
   count: number
   lastAskedAt: number
-  /** Those in which it was asked; the latest of them, where they are many. */
+  /** The sessions in which it was asked; only the latest ones if there are many. */
   sessionIds: string[]
 }
 

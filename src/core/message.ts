@@ -4,11 +4,11 @@ export type Role = (typeof roles)[number]
 export const replyFormats = ['markdown', 'html'] as const
 export type ReplyFormat = (typeof replyFormats)[number]
 
-/** Further fields that a sender may ask for. */
+/** Optional fields that a sender may request. */
 export const extras = ['sources', 'usage', 'trace'] as const
 export type Extra = (typeof extras)[number]
 
-/** What became of the turn that a USER message opened. A reply follows where it is `done`, and where it was `cancelled` with something generated. */
+/** States of the turn of a USER message. A reply follows if it is `done`, and if it was `cancelled` after some text was generated. */
 export const turnStates = ['running', 'done', 'failed', 'cancelled'] as const
 export type TurnState = (typeof turnStates)[number]
 
@@ -16,16 +16,16 @@ export type TurnState = (typeof turnStates)[number]
 export interface Message {
   id: string
   role: Role
-  /** As sent to the client: Markdown or HTML, whichever was asked for. */
+  /** As sent to the client, in the requested format: Markdown or HTML. */
   content: string
   createdAt: number
 }
 
-/** What the session remembers of a message for later prompts. */
+/** A message as used in later prompts. */
 export interface HistoryEntry {
   role: Role
-  /** Markdown, also where the client was sent HTML. */
+  /** Markdown, even if the client received HTML. */
   content: string
-  /** Size of the whole message in bytes of UTF-8, where `content` may be only its beginning and its end. */
+  /** Size of the whole message in bytes of UTF-8, if `content` may be only its beginning and end. */
   bytes?: number
 }

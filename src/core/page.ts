@@ -6,20 +6,20 @@ export interface PageInput {
   cursor?: string
 }
 
-/** Asks for a page of what a knowledge base holds. */
+/** A request for a page of a knowledge base. */
 export interface KnowledgePageInput extends PageInput {
-  /** The key that asks. Keys take turns. */
+  /** The id of the calling key. Keys take turns. */
   askedBy?: string
 }
 
 export interface Page<T> {
   items: T[]
   hasMore: boolean
-  /** All items, not only this page's. */
+  /** The number of items on all pages. */
   total: number
 }
 
-/** One item more than the page was read, to know whether there is more. */
+/** Returns a page. `items` contains one more than `limit` if a further page exists. */
 export function toPage<T>(items: T[], limit: number, total: number): Page<T> {
   return { items: items.slice(0, limit), hasMore: items.length > limit, total }
 }

@@ -1,10 +1,10 @@
-/** What the service says in words of its own, in the language that it was asked in. */
+/** The service's own phrases in one language. */
 export interface Phrases {
-  /** The documents do not hold the answer. */
+  /** Used if the documents do not contain the answer. */
   dontKnow: string
-  /** Says where a quote is from, with `%` for the section. A citation mark and a colon follow. */
+  /** The source of a quote, with `%` for the section. A citation mark and a colon follow. */
   from: string
-  /** The documents may not hold the answer, and the section `%` comes closest. A citation mark and a colon follow. */
+  /** Used if only the closest section, `%`, can be quoted. A citation mark and a colon follow. */
   closest: string
   hello: string
   welcome: string
@@ -23,7 +23,7 @@ const en: Phrases = {
   who: 'I am %, an assistant that answers questions from its documents. What would you like to know?',
 }
 
-/** By language, as ISO 639-1; English where a language is not among them. */
+/** By ISO 639-1 language. English is the fallback. */
 const phrases: Record<string, Phrases> = {
   en,
   de: {
@@ -291,7 +291,7 @@ const phrases: Record<string, Phrases> = {
 
 export const phrasesIn = (language: string): Phrases => phrases[language] ?? en
 
-/** A message without what the service said in words of its own: it would be searched as if the user had said it. Empty where nothing else is left. */
+/** Returns a message without the service's own phrases, which must not be searched as the user's words. Empty if nothing else remains. */
 export function withoutOwnWords(message: string): string {
   const text = message.trim()
   if (SAID_ALONE.has(text) || CLOSEST.some((beginning) => text.startsWith(beginning))) return ''
@@ -303,7 +303,7 @@ export function withoutOwnWords(message: string): string {
 
 const all = Object.values(phrases)
 const SAID_ALONE = new Set(all.flatMap(({ dontKnow, hello, welcome, goodbye }) => [dontKnow, hello, welcome, goodbye]))
-/** What the closest section says was no answer. */
+/** Beginnings of replies that quote only the closest section, which is no answer. */
 const CLOSEST = all.map(({ closest }) => closest.slice(0, closest.indexOf('%')))
 const LEADS = all.map(({ from }) => ({ before: from.slice(0, from.indexOf('%')), after: from.slice(from.indexOf('%') + 1) }))
 const LEAD_END = /:$/

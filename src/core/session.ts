@@ -3,10 +3,10 @@ export interface Session {
   id: string
   agentId: string
   name: string
-  /** The external user: the client's own identifier, or one made here. */
+  /** The external user: the client's own identifier, or a generated one. */
   userId: string
   totalMessages: number
-  /** Creating a session is activity, so this is never empty. */
+  /** Never empty, because creating a session counts as activity. */
   lastMessageAt: number
   createdAt: number
   updatedAt: number

@@ -1,27 +1,27 @@
 export const siteTypes = ['url', 'sitemap', 'site'] as const
 export type SiteType = (typeof siteTypes)[number]
 
-/** Links to longer addresses are not followed: sitemaps.org allows no more, and indexes of PostgreSQL hold 2,704 bytes. */
+/** Longer links are not followed: sitemaps.org allows no more, and PostgreSQL index rows are limited to 2,704 bytes. */
 export const MAX_LINK_CHARS = 2_048
 
 export const siteStatuses = ['queued', 'processing', 'ready', 'failed'] as const
 export type SiteStatus = (typeof siteStatuses)[number]
 
-/** Pages of the web that an agent's knowledge is kept in step with; the contract calls it a source. */
+/** Web pages that an agent's knowledge base mirrors. The contract calls it a source. */
 export interface Site {
   id: string
-  /** One page; the pages that a sitemap names; or those that links lead to, from the first. */
+  /** One page, the pages of a sitemap, or the pages that links lead to from the first one. */
   type: SiteType
   url: string
   maxPages: number
-  /** How many links away from the first page; of type `site` only. */
+  /** The largest number of links from the first page. Only for type `site`. */
   maxDepth: number
-  /** Null: only when asked to. */
+  /** Null: refreshed only on request. */
   refreshHours: number | null
   status: SiteStatus
-  /** Why it failed as a whole, in words that a person can act on. */
+  /** Why the whole site failed, and how to fix it. */
   error: { code: string; message: string } | null
-  /** Of the last time, or of the one under way. */
+  /** Counts of the last sync, or of the running one. */
   pages: { found: number; taken: number; unchanged: number; failed: number }
   documents: number
   syncedAt: number | null
@@ -30,7 +30,7 @@ export interface Site {
   updatedAt: number
 }
 
-/** A site to add. A setting that is left out keeps its value, or is that of `siteDefaults` in a new site. */
+/** A site to add. An omitted setting stays unchanged, or defaults to `siteDefaults` for a new site. */
 export interface NewSite {
   type: SiteType
   url: string

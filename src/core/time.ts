@@ -5,8 +5,8 @@ let lastDay = Number.NaN
 let lastDate = ''
 
 /**
- * ISO 8601, UTC, millisecond precision: what `Date.prototype.toISOString` writes, in a tenth of the time.
- * Every message and session of a list carries one or two, most of them of one day.
+ * Returns ISO 8601 in UTC with milliseconds, as `Date.prototype.toISOString` does, in a tenth of the time.
+ * Caches the date, because list items have one or two times each, mostly of the same day.
  */
 export function toIso(time: number): string {
   const day = Math.floor(time / DAY_MS)

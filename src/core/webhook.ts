@@ -1,4 +1,4 @@
-/** What a webhook can be told of. */
+/** The events that a webhook can subscribe to. */
 export const webhookEvents = [
   'session.created',
   'session.deleted',
@@ -9,47 +9,47 @@ export const webhookEvents = [
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-/** An event of no agent, which only a test makes. */
+/** An event without an agent. Only a test sends it. */
 export const TEST_EVENT = 'webhook.test'
 
 export interface Webhook {
   id: string
   url: string
   events: WebhookEvent[]
-  /** Null: all. */
+  /** Null: all agents. */
   agentIds: string[] | null
-  /** `whsec_` and the key in base64, as Standard Webhooks writes it. */
+  /** `whsec_` and the key in base64, as defined by Standard Webhooks. */
   secret: string
   createdAt: number
-  /** When the receiver said that it is gone. */
+  /** When the receiver answered that it is gone. */
   disabledAt: number | null
 }
 
-/** What happened, by what it happened to. Texts are read when it is told. */
+/** An event without its texts, which are read when it is sent. */
 export interface Happened {
   event: WebhookEvent
   agentId: string
-  /** The session that the event goes with when it is deleted; empty where there is none. */
+  /** The session with which the event is deleted; empty if there is none. */
   sessionId: string
-  /** A reply, a failed message, a document; of a session the session itself. */
+  /** The id of a reply, a failed message, a document or a session. */
   target: string
 }
 
 export const deliveryStates = ['waiting', 'delivered', 'failed'] as const
 
-/** One event and one webhook. */
+/** The delivery of one event to one webhook. */
 export interface Delivery extends Omit<Happened, 'event'> {
-  /** Of the event: the same for all that are told of it. In order of time. */
+  /** The id of the event, which is the same for all webhooks. Ids are in order of time. */
   id: string
   webhookId: string
   event: WebhookEvent | typeof TEST_EVENT
   state: (typeof deliveryStates)[number]
   attempts: number
   createdAt: number
-  /** When it is tried next; null where it is not. */
+  /** When the next attempt is due. Null if there is none. */
   nextAt: number | null
   attemptedAt: number | null
-  /** Of the last attempt; null where there was no answer. */
+  /** The status of the last attempt. Null if there was no response. */
   responseStatus: number | null
   error: string | null
 }

@@ -1,4 +1,4 @@
-/** Work that nobody waits for, and whose failure only the log hears of. Stopping waits for what runs. */
+/** Work that no caller waits for. Failures are only logged. `close` waits for running work. */
 export class Background {
   readonly #running = new Set<Promise<void>>()
   readonly #keys = new Set<string>()
@@ -17,7 +17,7 @@ export class Background {
     this.#running.add(job)
   }
 
-  /** Does nothing while the same is being done. */
+  /** Does nothing while work with the same key is running. */
   runOnce(key: string, failure: string, work: () => Promise<void>): void {
     if (this.#keys.has(key)) return
     this.#keys.add(key)

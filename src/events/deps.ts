@@ -3,7 +3,6 @@ import type { Database } from '../store/database.ts'
 import type { WebhookCache } from './webhook-cache.ts'
 import type { WebhookWorker } from './webhook-worker.ts'
 
-/** What the operations on webhooks work with. */
 export interface EventDeps {
   db: Database
   webhooks: WebhookCache

@@ -21,12 +21,12 @@ interface NewsDeps {
 
 const AT_ONCE = 200
 const AGENTS_AT_ONCE = 100
-/** The owner of the slices. */
+/** The owner name for slices. */
 const NEWS = 'document news'
 
 /**
- * Tells webhooks what became of documents. A knowledge base notes that itself, together with the change; from there it is put down for
- * delivery, and then the note is taken away. Cut off in between it is done again, and under the same ids, which are put down once.
+ * Moves document events from the outboxes of knowledge bases to the webhook queue. A knowledge base stores an event together with the change.
+ * The event is queued, then removed from the outbox. An interrupted move is repeated with the same ids, which are queued only once.
  */
 export class DocumentEvents {
   readonly #deps: NewsDeps
@@ -36,13 +36,13 @@ export class DocumentEvents {
     this.#deps = deps
   }
 
-  /** Called when documents of an agent may have become ready, or failed. */
+  /** Must be called when documents of an agent may have become ready or failed. */
   wake(agentId: string): void {
     this.#due.add(agentId)
     this.#deps.background.runOnce('news', 'news of documents could not be put down for webhooks', () => this.#work())
   }
 
-  /** Looks at every agent: what came up while nobody wanted to know, or was cut off. */
+  /** Checks all agents for events from times without webhooks, and for interrupted moves. */
   async wakeAll(): Promise<void> {
     if (!(await this.#isWanted())) return
     let last: AgentHead | undefined
@@ -62,7 +62,7 @@ export class DocumentEvents {
       try {
         await this.#tell(agentId)
       } catch (error) {
-        // It is told with the next news, of whichever agent.
+        // The agent is retried with the next event of any agent.
         this.#due.add(agentId)
         throw error
       }
@@ -94,7 +94,7 @@ export class DocumentEvents {
   }
 }
 
-/** The same news have the same id, which tells the time as those of other events do: a UUID of version 7. */
+/** Returns the same id for the same event: a UUID of version 7 with its time, as for other events. */
 function idOf({ id, status, updatedAt }: Document): string {
   const hash = createHash('sha256').update(`${id}/${status}/${updatedAt}`).digest('hex')
   const time = updatedAt.toString(16).padStart(12, '0')

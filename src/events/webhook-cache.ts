@@ -4,7 +4,7 @@ import type { Database, Statement } from '../store/database.ts'
 import { queueEvent, queueFailedTurns } from '../store/tables/deliveries.ts'
 import { listWebhooks } from '../store/tables/webhooks.ts'
 
-/** Remembers the webhooks: most deployments have none, and then nothing is written for them. Whoever changes one forgets them here. */
+/** Caches the webhooks. Most deployments have none, and then no events are written. Code that changes a webhook must call `forget`. */
 export class WebhookCache {
   readonly #db: Database
   readonly #clock: Clock
@@ -20,13 +20,13 @@ export class WebhookCache {
     this.#newId = newId
   }
 
-  /** As they are now. */
+  /** Resolves to the current webhooks. */
   async list(): Promise<Webhook[]> {
     while (!this.#isCurrent) {
       const generation = this.#generation
       const read = await listWebhooks(this.#db)
       this.#held = read
-      // Those that were changed while they were being read are read again.
+      // If they changed during the read, they are read again.
       this.#isCurrent = generation === this.#generation
     }
     return this.#held
@@ -38,26 +38,26 @@ export class WebhookCache {
     this.#wake()
   }
 
-  /** Called when something may have to be delivered. */
+  /** Calls back when something may have to be delivered. */
   onQueued(wake: () => void): void {
     this.#wake = wake
   }
 
-  /** To be written together with what happened. As long as it is not known which webhooks there are, it is left to the statement to find out. */
+  /** Returns statements for the transaction of the event. While the cache is not current, the statement itself finds the webhooks. */
   queue(happened: Happened): Statement[] {
     if (!this.#isWanted(happened.event, happened.agentId)) return []
     this.#wake()
     return [queueEvent(this.#newId(), happened, this.#clock())]
   }
 
-  /** The same of the turns whose sessions a settler holds. */
+  /** Returns statements for the failed turns of sessions that a settler has leased. */
   queueFailed(settler: string): Statement[] {
     if (!this.#isWanted('turn.failed')) return []
     this.#wake()
     return [queueFailedTurns(this.#newId(), settler, this.#clock())]
   }
 
-  /** Of an agent, or of whichever. */
+  /** Returns true if a webhook wants the event of an agent, or of any agent. */
   #isWanted(event: WebhookEvent, agentId?: string): boolean {
     if (!this.#isCurrent) return true
     return this.#held.some(

@@ -5,42 +5,42 @@ import type { Database } from '../store/database.ts'
 import { claimDue, dropDelivery, endAttempt, isAnyDue } from '../store/tables/deliveries.ts'
 import type { WebhookCache } from './webhook-cache.ts'
 
-/** What an attempt came to: the status of the answer, or why there was none. */
+/** The result of an attempt: the response status, or the reason why there was none. */
 export type Posted = { status: number } | { failed: string }
 
 export interface CourierParts {
   db: Database
   webhooks: WebhookCache
   clock: Clock
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random: () => number
-  /** Before each attempt but the first. */
+  /** The delays before each retry. */
   retryAfterMs: readonly number[]
-  /** Longer than any attempt takes. */
+  /** Must be longer than any attempt takes. */
   claimMs: number
-  /** What is sent; undefined where there is nothing to tell of any more. */
+  /** Resolves to the payload. Undefined if there is nothing left to report. */
   bodyOf(delivery: Delivery): Promise<string | undefined>
   post(webhook: Webhook, delivery: Delivery, body: string, signal: AbortSignal): Promise<Posted>
-  /** The receiver is gone for good. */
+  /** Disables a webhook whose receiver is permanently gone. */
   disable(webhook: Webhook): Promise<void>
   warn(about: string, error?: unknown): void
 }
 
-/** Attempts at once, for one webhook: one that is slow does not hold up the others. */
+/** The most concurrent attempts for one webhook. A slow one does not delay the others. */
 const AT_ONCE = 8
-/** What was queued is soon committed. */
+/** The delay after an event is queued, so that it is committed before the check. */
 const WAKE_MS = 20
-/** Other processes queue, too, and retries fall due. */
+/** Polls because other processes queue events too, and retries become due. */
 const LOOK_EVERY_MS = 1_000
-/** Delays are stretched by up to so much, so that receivers that come back are not met by all at once. */
+/** Delays are extended by up to this share, so that a recovered receiver does not get all retries at once. */
 const JITTER = 0.2
 const GONE = 410
 
-/** Delivers what is queued for webhooks, at least once: an attempt that a crash cuts off is made again when its claim has lapsed. */
+/** Delivers queued webhook events at least once. An attempt that a crash interrupts is repeated when its claim expires. */
 export class WebhookWorker {
   readonly #parts: CourierParts
   readonly #running = new Map<string, number>()
-  /** By webhook: the agent whose turn was last. */
+  /** The agent whose turn was last, by webhook. */
   readonly #lastAgent = new Map<string, string>()
   readonly #attempts = new Set<Promise<unknown>>()
   readonly #stop = new AbortController()
@@ -63,19 +63,19 @@ export class WebhookWorker {
     if (this.#timer === undefined || this.#stop.signal.aborted) return
     this.#wakeTimer ??= setTimeout(() => {
       this.#wakeTimer = undefined
-      // A look that is under way may have passed what is new.
+      // A running check may have missed the new event.
       if (this.#looking === undefined) this.#look()
       else this.#looking.then(() => this.wake())
     }, WAKE_MS)
   }
 
-  /** One attempt, now. `claim` puts the delivery down, claimed until a time. */
+  /** Makes one attempt now. `claim` stores the delivery, claimed until a time. */
   async attempt(webhook: Webhook, claim: (now: number, until: number) => Promise<Delivery>): Promise<Delivery> {
     const now = this.#parts.clock()
     return this.#attempt(webhook, await claim(now, now + this.#parts.claimMs))
   }
 
-  /** What is under way is cut off, and made again by whoever comes next. */
+  /** Aborts running attempts. The next process repeats them. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     clearTimeout(this.#wakeTimer)
@@ -91,7 +91,7 @@ export class WebhookWorker {
           this.#isFailing = false
         },
         (error: unknown) => {
-          // Said once, and not every second for as long as the database is away.
+          // Logged once per outage, not every second while the database is unavailable.
           if (!this.#isFailing) this.#parts.warn('what is to be delivered to webhooks could not be read', error)
           this.#isFailing = true
         },
@@ -146,7 +146,7 @@ export class WebhookWorker {
     return { ...delivery, ...outcome }
   }
 
-  /** Where the database is away for a moment, what is known is not lost. */
+  /** Stores the outcome. Retries once, so that a short database outage does not lose it. */
   async #keep(delivery: Delivery, outcome: Outcome): Promise<void> {
     try {
       await endAttempt(this.#parts.db, delivery, outcome)
@@ -171,7 +171,7 @@ export class WebhookWorker {
 
 type Outcome = Pick<Delivery, 'state' | 'nextAt' | 'responseStatus' | 'error' | 'attempts'>
 
-/** By the end of this process: the receiver is not to blame, and it is due at once. */
+/** Returns the outcome of an attempt that the end of this process interrupted. It does not count, and is due again at once. */
 const cutOff = ({ attempts, error }: Delivery, now: number): Outcome => ({
   state: 'waiting',
   nextAt: now,

@@ -13,9 +13,9 @@ export interface NewWebhook {
   agentIds?: string[] | undefined
 }
 
-/** Each event is written once for each webhook that wants it. */
+/** Limited because each event is written once per subscribed webhook. */
 const MAX_WEBHOOKS = 100
-/** Of 24 to 64 that Standard Webhooks allows. */
+/** Standard Webhooks allows 24 to 64. */
 const SECRET_BYTES = 32
 
 export async function createWebhook(deps: EventDeps, { url, events, agentIds }: NewWebhook): Promise<Webhook> {
@@ -38,14 +38,14 @@ export async function createWebhook(deps: EventDeps, { url, events, agentIds }: 
   return webhook
 }
 
-/** With all that waits for it. */
+/** Deletes a webhook with its waiting deliveries. */
 export async function deleteWebhook(deps: EventDeps, webhookId: string): Promise<void> {
   const wasThere = await store.deleteWebhook(deps.db, webhookId)
   changed(deps)
   if (!wasThere) throw webhookNotFound()
 }
 
-/** Newest first. */
+/** Lists webhooks, newest first. */
 export async function listWebhooks(deps: EventDeps, { limit, cursor }: PageInput): Promise<Page<Webhook>> {
   const all = await deps.webhooks.list()
   const start = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1
@@ -53,7 +53,7 @@ export async function listWebhooks(deps: EventDeps, { limit, cursor }: PageInput
   return toPage(all.slice(start, start + limit + 1), limit, all.length)
 }
 
-/** Sends an event of no agent, once and now. Where that works, a webhook that was disabled is told of events again. */
+/** Sends a test event once, now. If it is delivered, a disabled webhook is enabled again. */
 export async function testWebhook(deps: EventDeps, webhookId: string): Promise<Delivery> {
   const webhook = await getWebhook(deps, webhookId)
   const delivery = await deps.webhookWorker.attempt(webhook, (now, until) =>
@@ -63,7 +63,7 @@ export async function testWebhook(deps: EventDeps, webhookId: string): Promise<D
   return delivery
 }
 
-/** Newest first. */
+/** Lists deliveries of a webhook, newest first. */
 export async function listDeliveriesOf(
   deps: EventDeps,
   webhookId: string,
@@ -75,7 +75,7 @@ export async function listDeliveriesOf(
   return toPage(items, limit, total)
 }
 
-/** Tries a delivery again from its beginning, also one that arrived. */
+/** Restarts a delivery with all its attempts, even if it was delivered. */
 export async function retryDelivery(deps: EventDeps, webhookId: string, deliveryId: string): Promise<Delivery> {
   const { id } = await getWebhook(deps, webhookId)
   const delivery = await redeliver(deps.db, id, deliveryId, deps.clock())

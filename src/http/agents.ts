@@ -41,7 +41,7 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
 
   route(app, deps, contract.listAgents, async ({ key, query, request, reply }) => {
     const { limit = pageLimit.default, cursor } = query
-    // A page is read whole before its first part is sent.
+    // A page is read as a whole before its first part is sent.
     if (limit > AGENTS_A_SLICE) await app.listPlaces.take(request, reply)
     const input = { limit, ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }) }
     const page = await listAgents(deps, key.agentIds, input, slicingFor(request, key))

@@ -10,5 +10,5 @@ interface HttpDeps {
   rates: Rates | undefined
 }
 
-/** What the routes hand on to the rooms below. Made once, in app.ts. */
+/** Dependencies that the routes pass to the layers below. Created once, in app.ts. */
 export type Deps = HttpDeps & AccessDeps & AgentDeps & EventDeps & SessionDeps & TurnDeps

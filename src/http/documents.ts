@@ -133,7 +133,7 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
   })
 }
 
-/** Text encoded in one go: other requests are let in after each. */
+/** Characters that are encoded without a break. Other requests run after each piece. */
 const PIECE_CHARS = 4_194_304
 const utf8 = new TextEncoder()
 
@@ -143,7 +143,7 @@ async function toBytes(text: string): Promise<Uint8Array> {
   const bytes = new Uint8Array(Buffer.byteLength(text))
   for (let from = 0, at = 0; from < text.length; ) {
     const to = from + PIECE_CHARS
-    // A character beyond U+FFFF is not cut in two.
+    // Do not cut a character above U+FFFF in two.
     const isCut = (text.charCodeAt(to - 1) & 0xfc00) === 0xd800
     const { read, written } = utf8.encodeInto(text.slice(from, isCut ? to - 1 : to), bytes.subarray(at))
     from += read

@@ -80,7 +80,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
         : await listMessagesAfter(deps.db, agentId, sessionId, after, limit + 1)
     const listed = found.slice(0, limit)
     const hasMore = found.length > limit
-    // The session was read before its messages: one may have been appended in between.
+    // The session was read before its messages, so a message may have been appended in between.
     const total = order === 'desc' ? Math.max(totalMessages, after) : Math.max(totalMessages, after + found.length)
     const toItem = ({ id, role, content, createdAt }: Message): Listed => ({
       id,
@@ -142,7 +142,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
 type Version = ResponseOf<Contract['listVersions']>['versions'][number]
 
 async function* versionsOf({ db }: Deps, session: Session, messageId: string): AsyncGenerator<MessageVersion[]> {
-  // One at a time, because each may hold 200,000 characters.
+  // One at a time, because each may have 200,000 characters.
   for (let after = 0; ; ) {
     const slice = await listVersions(db, session, messageId, after, 1)
     if (slice.length === 0) return
@@ -173,7 +173,7 @@ async function toOneMessage(
   }
 }
 
-/** What is kept of how a reply came about. */
+/** Returns the requested details of how a reply was generated. */
 function extrasOf(
   message: WholeMessage,
   { usage, trace }: ReplyDetail,

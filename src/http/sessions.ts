@@ -124,7 +124,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
   })
 }
 
-/** A token is of one user, and all others are not there for it. */
+/** Returns the user to filter by. Throws `session_not_found` if a user token names another user. */
 function userOf({ userId }: ApiKey, named: string | undefined): string | undefined {
   if (userId !== undefined && named !== undefined && named.toLowerCase() !== userId) throw sessionNotFound()
   return userId ?? named
@@ -163,7 +163,7 @@ async function searchPage(found: AsyncIterable<Session[]>, after: SessionPlace |
 const isBehind = (s: Session, { lastMessageAt, id }: SessionPlace) =>
   s.lastMessageAt < lastMessageAt || (s.lastMessageAt === lastMessageAt && s.id < id)
 
-/** Holds the place and not the session, so it stays good when that session moves or is deleted. */
+/** Encodes a position and not a session, so the cursor stays valid when the session moves or is deleted. */
 const toCursor = ({ lastMessageAt, id }: SessionPlace): string => Buffer.from(`${lastMessageAt} ${id}`).toString('base64url')
 
 function readCursor(cursor: string): SessionPlace {

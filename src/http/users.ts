@@ -13,7 +13,7 @@ import { route } from './route/route.ts'
 import { slicingFor } from './server/slicing.ts'
 
 const LINES = 'application/x-ndjson; charset=utf-8'
-/** An export of no more sessions and characters is short. */
+/** An export with at most this many sessions and characters is short. */
 const SHORT_SESSIONS = 100
 const SHORT_CHARS = 262_144
 
@@ -56,7 +56,7 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
       reply.hijack()
       return undefined
     }
-    // A slow reader keeps its place only while no other request waits for one.
+    // A slow reader uses its slot without a limit only if no other request waits for one.
     const mayWaitMs = () => (app.exportPlaces.isWaitedFor ? deps.limits.streamStallMs : Number.POSITIVE_INFINITY)
     reply.type(LINES).send(scarceStream(readLines(), mayWaitMs))
     return undefined
@@ -68,7 +68,7 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
   })
 }
 
-/** Returns the lines of a short export. Of a longer one nothing is held, because many may wait for a place; it is read again, and sent as it is read. */
+/** Returns the lines of a short export; undefined for a longer one, which is read again and streamed. Many may wait for a slot, so nothing is buffered. */
 async function joinShort(slices: AsyncIterable<string>): Promise<string | undefined> {
   let whole = ''
   for await (const slice of slices) {

@@ -17,7 +17,7 @@ import { toMessage } from './turns/answer.ts'
 
 type ReadDeps = Pick<Deps, 'db' | 'knowledge'>
 
-/** What is sent about an event, as it is now; undefined where what it tells of is gone. Things look as they do in answers. */
+/** Returns the payload of an event with current data, in the format of API responses; undefined if its subject was deleted. */
 export async function webhookBody(deps: ReadDeps, delivery: Delivery): Promise<string | undefined> {
   const data = await dataOf(deps, delivery)
   if (data === undefined) return undefined
@@ -46,7 +46,7 @@ async function dataOf(deps: ReadDeps, { event, agentId, sessionId, target }: Del
   }
 }
 
-/** The reply with the message that it answers; or the message whose turn failed, and why. */
+/** Returns the reply with the message that it answers, or the message whose turn failed, with the error. */
 async function turnOf({ db }: ReadDeps, agentId: string, sessionId: string, messageId: string): Promise<object | undefined> {
   const message = await findMessage(db, agentId, sessionId, messageId)
   if (message === undefined) return undefined
@@ -61,7 +61,7 @@ async function turnOf({ db }: ReadDeps, agentId: string, sessionId: string, mess
   }
 }
 
-/** Null where the message was taken up again meanwhile. */
+/** Returns null if the message was retried in the meantime. */
 function failureOf({ turn, detail }: WholeMessage): object | null {
   if (turn !== 'failed') return null
   return detail === null ? CUT_OFF : (JSON.parse(detail) as FailureDetail).error

@@ -19,30 +19,30 @@ import { WorkerHandle } from './worker.ts'
 
 export interface KnowledgeOptions {
   place: KnowledgePlace
-  /** Makes the ids of documents. */
+  /** Creates the ids of documents. */
   ids: Ids
-  /** How pages of the web are fetched; left out: from the public internet alone. */
+  /** Rules for fetching web pages. Default: only from the public internet. */
   fetch?: FetchRules
-  /** What reading one document may take; left out: the usual. */
+  /** Limits for reading one document. Default: `READ_LIMITS`. */
   read?: ReadLimits
-  /** Between two pages of a site. */
+  /** Pause between two pages of a site. */
   crawlDelayMs?: number
   siteTurnMs?: number
-  /** Hears of what fails without a caller. */
+  /** Reports failures that have no caller. */
   warn?: (about: string, error: unknown) => void
 }
 
-/** Room for one batch of passages in the making, or for one large document. */
+/** Enough for one batch of passages in progress, or for one large document. */
 const INGEST_HEAP_MB = 1_024
 const QUESTIONS_HEAP_MB = 512
-/** Neither the start nor the end of the service waits longer for a thread, whatever it is at. */
+/** The longest time that the start or the end of the service waits for a thread. */
 const PATIENCE_MS = 10_000
-/** Before an ingest thread that died is started again for the work it left. */
+/** Delay before an ingest thread that died restarts for its remaining work. */
 const RESTART_AFTER_MS = 1_000
 
 /**
- * The knowledge of all agents, in files of their own. Two threads, each started when first needed: one writes, one answers, so
- * that neither reading a book nor a hard question holds up the service. An agent without a file costs nothing.
+ * Opens the knowledge of all agents, in separate files. Two threads, each started when first needed, write and answer, so that neither a large document
+ * nor a hard question blocks the service. An agent without a file costs nothing.
  */
 export function openKnowledge({
   place: given,
@@ -65,7 +65,7 @@ export function openKnowledge({
     INGEST_HEAP_MB,
     (cause) => {
       warn('the thread that indexes documents ended, and is started again', cause)
-      // Twice and more in a row is stopped by the count of attempts at each document.
+      // Repeated crashes end when the document has used up its attempts.
       setTimeout(() => startAgain().catch(() => {}), RESTART_AFTER_MS).unref()
     },
     (said) => {
@@ -168,7 +168,7 @@ export function openKnowledge({
     },
     ingesting: () => ingesting,
     async hasBase(agentId, askedBy) {
-      // In a folder, `retrieve` finds out at no cost.
+      // In a folder, `retrieve` checks this at no cost.
       return 'folder' in place || questions.call('hasBase', agentId, { askedBy })
     },
     async retrieve(agentId, input) {
@@ -207,15 +207,15 @@ async function withPatience(promise: Promise<unknown>): Promise<void> {
   await Promise.race([promise, late]).finally(() => stop.abort())
 }
 
-/** Which agents have a knowledge base, as far as that is known without asking for it: of most nothing is kept, and no thread need be started. */
+/** Agents that have a knowledge base, as far as this is known without a query: most agents have no data, and need no thread. */
 interface Known {
   has(agentId: string): boolean
   add(agentId: string): void
-  /** False where nothing is kept of the agent. */
+  /** Returns false if the agent has no data. */
   forget(agentId: string): boolean
-  /** Of which something is kept. */
+  /** Returns the agents that have data. */
   kept(): string[]
-  /** True also where that cannot be found out now. */
+  /** Returns true also if this cannot be determined now. */
   haveWork(): boolean
 }
 
@@ -242,7 +242,7 @@ function knownOf(folder: string): Known {
   }
 }
 
-/** Of a database, where others may have made one. */
+/** For a database, where another process may have created a base. */
 const anyAgent: Known = { has: () => true, add: () => {}, forget: () => true, kept: () => [], haveWork: () => true }
 
 /** Transfers the bytes to the other thread, which empties them here. Copies them if they are the smaller part of a larger buffer. */

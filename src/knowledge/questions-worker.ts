@@ -29,7 +29,7 @@ serveInTurn(
   'folder' in place ? methodsOf(new Questions(new KnowledgeFolder(place.folder))) : await replayed(place.postgres),
 )
 
-/** The same methods, run again and again until all that they read is there. */
+/** Returns the same methods, each run again until all data that it reads is loaded. */
 async function replayed(postgres: ConnectionSettings) {
   const { KnowledgeReplay } = await import('../store/knowledge/postgres/replay.ts')
   const replay = new KnowledgeReplay(postgres)

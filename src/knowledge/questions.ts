@@ -28,25 +28,25 @@ import { retrieve } from './query/retrieve.ts'
 import { searched } from './query/searched-text.ts'
 import { VectorSearch } from './query/vectors/search.ts'
 
-/** Agents whose bases stay open; opening one costs about a millisecond. */
+/** Bases that stay open. Opening one costs about a millisecond. */
 const OPEN_BASES = 64
-/** A suggestion is judged by the best that is found with it. */
+/** Hits per suggestion, which is judged by the best of them. */
 const HITS_OF_A_SUGGESTION = 5
-/** Suggestions take many searches, each up to some 0.2 s where the base is large: after so long, other questions have their turn. */
+/** Suggestions need many searches, each up to about 0.2 s if the base is large. After this time, other questions have their turn. */
 const SUGGEST_TURN_MS = 20
-/** The caller waits for one second. */
+/** Time limit for suggestions. The caller waits for one second. */
 const SUGGEST_WITHIN_MS = 2_000
 
-/** The parts of the messages that are searched. */
+/** Returns the parts of the messages that are searched. */
 const searchedOf = (history: readonly HistoryEntry[]): HistoryEntry[] =>
   history.map((entry) => ({ ...entry, content: searched(entry.role === 'AI' ? withoutOwnWords(entry.content) : entry.content) }))
 
-/** Whose turn it is, for `serveInTurn`. */
+/** The key that asks, for the turns of `serveInTurn`. */
 interface AskedBy {
   askedBy?: string | undefined
 }
 
-/** What stays of suggestions between their turns. */
+/** State of suggestions between their turns. */
 interface Suggesting {
   startedAt: number
   candidates: Candidates | undefined
@@ -59,7 +59,7 @@ const statisticsOf = (index: KnowledgeIndex): TermStatistics => ({
   frequency: (stem) => index.frequency(`s${stem}`),
 })
 
-/** Passages of the document of a hit: the next ones, then the first ones. */
+/** Returns passages of the document of a hit: the next ones, then the first ones. */
 function siblingsOf(index: KnowledgeIndex, hit: Hit | undefined): Omit<Hit, 'score' | 'scores'>[] {
   if (hit === undefined) return []
   const { documentId, title, url } = hit
@@ -71,14 +71,14 @@ function siblingsOf(index: KnowledgeIndex, hit: Hit | undefined): Omit<Hit, 'sco
     .map(({ id, heading, text, page }) => ({ documentId, passageId: id, title, heading, text, page, url }))
 }
 
-/** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. What takes a filter may throw `NotYet`. */
+/** Reads the knowledge of all agents, in a separate thread with separate connections. Methods that take a filter may throw `NotYet`. */
 export class Questions {
   readonly #store: Pick<KnowledgeStore, 'openToRead'>
   readonly #indexes = new Map<string, KnowledgeIndex>()
   readonly #budget = new CacheBudget()
   readonly #vectors = new WeakMap<KnowledgeIndex, VectorSearch>()
 
-  /** By agent: questions that throw `NotYet` and are not answered yet. */
+  /** By agent: questions that threw `NotYet` and are not answered yet. */
   readonly #underWay = new Map<string, Set<object>>()
   /** Suggestions that take several turns. */
   readonly #suggesting = new WeakMap<object, Suggesting>()
@@ -139,7 +139,7 @@ export class Questions {
     )
   }
 
-  /** The model whose vectors the agent's base is searched by; undefined where there are none. */
+  /** Returns the model whose vectors are searched in the agent's base; undefined if there are none. */
   vectorModel(agentId: string, _by?: AskedBy): string | undefined {
     return this.#in(agentId, undefined, (index) => this.#vectorsOf(index).model(index.base, index.version))
   }
@@ -183,7 +183,7 @@ export class Questions {
     )
   }
 
-  /** Closes the agent's base, which is about to go. */
+  /** Closes the agent's base, for example before it is deleted. */
   forget(agentId: string): void {
     const index = this.#indexes.get(agentId)
     if (index === undefined) return
@@ -206,7 +206,7 @@ export class Questions {
     return vectors
   }
 
-  /** `question`: as in `KnowledgeIndex.read`. */
+  /** `question`: see `KnowledgeIndex.read`. */
   #in<T>(agentId: string, nothing: T, work: (index: KnowledgeIndex) => T, question?: object): T {
     const index = this.#open(agentId)
     if (index === undefined) {
@@ -239,19 +239,19 @@ export class Questions {
     if (index?.isOutdated === true) {
       this.#vectors.get(index)?.close()
       index.forget()
-      // The base stays: a question under way uses it.
+      // The base stays open, because a question in progress uses it.
       index = new KnowledgeIndex(index.base, this.#budget)
       this.#indexes.delete(agentId)
     } else if (index === undefined) {
       const base = this.#store.openToRead(agentId)
       if (base === undefined) return undefined
       index = new KnowledgeIndex(base, this.#budget)
-      // What an index has read for a question that takes several turns would be lost with it.
+      // Closing an index discards all that it has read for a question that takes several turns.
       const isIdle = (id: string) => !this.#underWay.has(id) || this.#indexes.size >= 2 * OPEN_BASES
       const oldest = this.#indexes.size < OPEN_BASES ? undefined : this.#indexes.keys().find(isIdle)
       if (oldest !== undefined) this.forget(oldest)
     } else this.#indexes.delete(agentId)
-    // Last used, last to go.
+    // The least recently used index is closed first.
     this.#indexes.set(agentId, index)
     return index
   }

@@ -7,7 +7,7 @@ import { NotYet } from '../store/knowledge/filters.ts'
 import { DamagedFile } from '../store/sqlite/damaged.ts'
 import { isTransient } from '../store/transient.ts'
 
-/** What a worker thread can be asked. Arguments and results are copied from thread to thread. */
+/** Methods that a worker thread offers. Arguments and results are copied between threads. */
 // biome-ignore lint/suspicious/noExplicitAny: any function may be offered
 export type Methods = Record<string, (...args: any[]) => unknown>
 
@@ -17,12 +17,12 @@ export interface RpcRequest {
   args: unknown[]
 }
 
-/** Tells a thread that serves in turn how many more of its answers were handled. */
+/** Reports to a thread that serves in turn how many more of its answers were handled. */
 export interface Handled {
   handled: number
 }
 
-/** What a thread says: the answer to a call, or something of its own, about an agent or for the log. */
+/** A message from a thread: the answer to a call, or an event about an agent or for the log. */
 export type Response = { id: number; value: unknown } | { id: number; error: SentError } | ThreadEvent
 export type ThreadEvent =
   | { event: string }
@@ -30,13 +30,13 @@ export type ThreadEvent =
   | { ingesting: number }
   | { warning: string; error: SentCause }
 
-/** An error class does not survive the way between threads; its fields do. */
+/** The fields of an error. Its class is lost between threads. */
 export interface SentError {
   code: ErrorCode
   message: string
   details: ErrorDetail[] | undefined
   retryAfter: number | undefined
-  /** Of a failure that was not foreseen: for the log, not for callers. */
+  /** Cause of an unexpected failure: for the log, not for callers. */
   cause: SentCause | undefined
 }
 
@@ -79,34 +79,34 @@ export function fromSentError({ code, message, details, retryAfter, cause }: Sen
 
 export const fromSentCause = ({ message, ...fields }: SentCause): Error => Object.assign(new Error(message), fields)
 
-/** Answers every request on the port with the method of its name. */
+/** Answers each request on the port with the method of that name. */
 export function serve(port: MessagePort, methods: Methods): void {
   port.on('message', async (request: RpcRequest) => port.postMessage(await answer(methods, request)))
 }
 
 /** The most questions that wait for the database. `Shares` divides them among agents, and among the keys of an agent. */
 const AT_ONCE = 16
-/** The most answers that are not handled yet. Node hands over all messages of a port in one turn of the event loop, where nothing else runs in between. */
+/** The most answers that are not handled yet. Node delivers all messages of a port in one turn of the event loop, and nothing else runs in between. */
 const UNHANDLED = 8
-/** Where they are so long together, fewer. */
+/** The most characters of answers that are not handled yet: fewer long answers are sent at a time. */
 const UNHANDLED_CHARS = 262_144
 
-/** Whose turn a question is, by its arguments: of an agent, and of the key that asks where an argument names it. */
+/** Returns the agent of a question, and the key that asks if an argument contains it. */
 function toSharer([agentId, ...others]: unknown[]) {
   const askedBy = others.map((input) => (input as { askedBy?: string } | undefined)?.askedBy).find((id) => id !== undefined)
   return { id: String(agentId), userId: askedBy }
 }
 
-/** Returns the line in which a question waits, as `key/agent`. What is asked without a key is in the line of its agent. */
+/** Returns the queue of a question, as `key/agent`. A question without a key is in the queue of its agent. */
 export function toLine(args: unknown[]): string {
   const { id, userId = id } = toSharer(args)
   return `${userId}/${id}`
 }
 
 /**
- * Answers requests as `serve` does, but in turns. The key that had the least time lately comes next, and of the agents that it asks the one that had the least:
- * otherwise one key that asks many agents would delay all other keys. After `NotYet`, a question is asked again in a later turn. Pauses until the caller has
- * handled earlier answers.
+ * Answers requests as `serve` does, but in turns. The key that used the least time lately comes next, and among its agents, the one that used the least:
+ * otherwise one key that asks many agents would delay all other keys. After `NotYet`, a question is asked again in a later turn. Pauses until the caller
+ * has handled earlier answers.
  */
 export function serveInTurn(port: MessagePort, methods: Methods): void {
   const waiting = new InTurn<RpcRequest>()
@@ -160,7 +160,7 @@ export function serveInTurn(port: MessagePort, methods: Methods): void {
   })
 }
 
-/** Returns the characters of all texts in a value. */
+/** Returns the number of characters of all strings in a value. */
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0
@@ -169,7 +169,7 @@ function charsOf(value: unknown): number {
   return sum
 }
 
-/** Undefined where it is to be asked again. */
+/** Resolves to undefined if the request must be asked again. */
 async function answer(methods: Methods, { id, method, args }: RpcRequest): Promise<Response | undefined> {
   try {
     return { id, value: await methods[method]!(...args) }

@@ -3,18 +3,18 @@ import { ReparteeError } from '../core/errors.ts'
 import { fromSentError, type Handled, type Methods, type Response, type RpcRequest, type ThreadEvent, toLine } from './rpc.ts'
 
 interface Call {
-  /** As `toLine` names it. */
+  /** The queue, from `toLine`. */
   line: string
-  /** On the clock of `performance`. */
+  /** Time of the call, by `performance.now()`. */
   at: number
   resolve: (value: never) => void
   reject: (error: unknown) => void
 }
 
-/** Left to itself, short-lived garbage grows a thread by 150 MB under load, and gains nothing. */
+/** Without a limit, short-lived garbage grows a thread by 150 MB under load, without benefit. */
 const YOUNG_MB = 16
 
-/** A thread that is started by the first call, and anew by the next call after it died. It keeps the process alive only while calls are open. */
+/** A worker thread. Starts at the first call, and restarts at the next call after it dies. Keeps the process alive only while calls are open. */
 export class WorkerHandle<M extends Methods> {
   readonly #url: URL
   readonly #data: object
@@ -27,8 +27,8 @@ export class WorkerHandle<M extends Methods> {
   #lastId = 0
 
   /**
-   * `onDeath` is called when the thread exits unexpectedly, with the error if there is one; `onEvent`, for messages that are not answers. `servesInTurn`: the
-   * thread is notified of handled answers.
+   * `onDeath` is called when the thread exits unexpectedly, with the error if there is one. `onEvent` receives messages that are not answers.
+   * `servesInTurn`: the thread is notified of handled answers.
    */
   constructor(
     url: URL,
@@ -50,18 +50,18 @@ export class WorkerHandle<M extends Methods> {
     return this.#worker !== undefined
   }
 
-  /** For how long the oldest open call has waited, in milliseconds. `line`: the oldest of those in this line, as `toLine` names it. */
+  /** Returns how long the oldest open call has waited, in milliseconds. `line`: only calls in this queue, from `toLine`. */
   waitMs(line?: string): number {
     const oldest = this.#calls.values().find((call) => line === undefined || call.line === line)
     return oldest === undefined ? 0 : performance.now() - oldest.at
   }
 
-  /** Rejects with `ReparteeError`; `unavailable` where the thread dies before it answers. */
+  /** Rejects with `ReparteeError`; `unavailable` if the thread dies before it answers. */
   call<K extends keyof M & string>(method: K, ...args: Parameters<M[K]>): Promise<Awaited<ReturnType<M[K]>>> {
     return this.#send(method, args, [])
   }
 
-  /** As `call`, but the bytes are handed over and not copied: the caller's are gone. */
+  /** Like `call`, but transfers the bytes instead of copying them: the caller's buffer is empty afterwards. */
   callWith<K extends keyof M & string>(
     bytes: Uint8Array<ArrayBuffer> | undefined,
     method: K,
@@ -75,7 +75,7 @@ export class WorkerHandle<M extends Methods> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
       const request: RpcRequest = { id, method, args }
-      // Throws for what cannot be copied. Then nothing is open.
+      // Throws if a value cannot be copied. Then no call is open.
       worker.postMessage(request, transfer)
       this.#calls.set(id, { line: toLine(args), at: performance.now(), resolve, reject })
       worker.ref()
@@ -104,7 +104,7 @@ export class WorkerHandle<M extends Methods> {
     }
     worker.on('message', (response: Response) => {
       if (!('id' in response)) return this.#onEvent(response)
-      // In a later turn of the event loop: other events have their turn in between.
+      // In a later turn of the event loop, so that other events are handled in between.
       if (this.#servesInTurn && handled++ === 0) setImmediate(tellHandled)
       const call = calls.get(response.id)
       calls.delete(response.id)

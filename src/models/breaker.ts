@@ -3,13 +3,13 @@ import { Cache } from '../core/platform/cache.ts'
 import type { Clock } from '../core/ports/ports.ts'
 
 export interface BreakerLimits {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open it. */
   breakerFailures: number
-  /** How long it then stays open before one call may try. */
+  /** How long it stays open before one trial call, in milliseconds. */
   breakerPauseMs: number
 }
 
-/** A call that the breaker let through. It reports its outcome with one of these. */
+/** A call that the breaker let through. The caller reports the outcome with one of these. */
 interface Pass {
   worked(): void
   failed(): void
@@ -17,47 +17,47 @@ interface Pass {
   dropped(): void
 }
 
-/** Breakers that are kept at the same time. */
+/** Maximum breakers in memory. */
 const MOST_BREAKERS = 10_000
 
 /**
- * One breaker for each agent and model. An agent cannot open the breaker of another agent, because a caller can make any model fail: with a name that the
- * provider does not have, or with a prompt that it does not survive.
+ * One breaker for each agent and model. An agent cannot open the breaker of another agent, because a caller can make any model fail:
+ * with a name that the provider does not have, or with a prompt that crashes the model.
  */
 export class Breakers {
   readonly #byName = new Cache<Breaker>(MOST_BREAKERS)
   readonly #limits: BreakerLimits
   readonly #clock: Clock
 
-  /** `clock` in milliseconds; it never goes back. */
+  /** `clock` is in milliseconds and monotonic. */
   constructor(limits: BreakerLimits, clock: Clock) {
     this.#limits = limits
     this.#clock = clock
   }
 
-  /** That of an agent and a model. */
+  /** Returns the breaker of an agent and a model. */
   of(agentId: string, model: string): Breaker {
     return this.#byName.getOrCreate(`${agentId} ${model}`, () => new Breaker(this.#limits, this.#clock))
   }
 }
 
-/** Refuses calls for a while after many failures in a row, so that callers do not wait for a model that is down. */
+/** Refuses calls for a while after consecutive failures, so that callers do not wait for a model that is down. */
 export class Breaker {
   #failures = 0
-  /** When one call may try again; undefined while it is closed. */
+  /** When one trial call is allowed; undefined while the breaker is closed. */
   #openUntil: number | undefined
-  /** The one call that tries. */
+  /** The running trial call. */
   #trial: Pass | undefined
   readonly #limits: BreakerLimits
   readonly #clock: Clock
 
-  /** `clock` in milliseconds; one that never goes back. */
+  /** `clock` is in milliseconds and monotonic. */
   constructor(limits: BreakerLimits, clock: Clock) {
     this.#limits = limits
     this.#clock = clock
   }
 
-  /** Throws `model_failed` while it is open. */
+  /** Throws `model_failed` while the breaker is open. */
   check(): void {
     if (this.#openUntil === undefined) return
     const waitMs = this.#openUntil - this.#clock()
@@ -67,7 +67,7 @@ export class Breaker {
     })
   }
 
-  /** Lets a call through, as its trial if it was open. Throws `model_failed` while it is open. */
+  /** Lets a call through, as the trial if the breaker was open. Throws `model_failed` while it is open. */
   enter(): Pass {
     this.check()
     const pass: Pass = {
@@ -89,7 +89,7 @@ export class Breaker {
 
   #failed(pass: Pass): void {
     const isTrial = this.#trial === pass
-    // While it is open, only the one that tries tells something new; others began before.
+    // While it is open, only the trial counts. The other calls began before.
     if (this.#openUntil !== undefined && !isTrial) return
     this.#failures++
     if (!isTrial && this.#failures < this.#limits.breakerFailures) return

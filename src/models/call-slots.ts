@@ -3,14 +3,14 @@ import { InTurn } from '../core/fairness/in-turn.ts'
 import { type Asker, TenantShares } from '../core/fairness/shares.ts'
 import { stopped } from './transport/failure.ts'
 
-/** Calls that may wait. `TenantShares` divides the places. */
+/** Maximum waiting calls. `TenantShares` divides them. */
 const MOST_WAITING = 4_096
 const RETRY_AFTER_SECONDS = 5
 
-/** Whose call it is. */
+/** The agent and key of a call. */
 export interface CallOwner {
   agentId: string
-  /** The key of the request that it is made for. Undefined if it is made for none. */
+  /** The API key of the request that makes the call. Undefined if no request makes it. */
   keyId?: string | undefined
 }
 
@@ -19,7 +19,7 @@ export const toAsker = ({ agentId, keyId }: CallOwner): Asker => ({
   caller: keyId === undefined ? { id: '', userId: agentId } : { id: keyId },
   agentId,
 })
-/** As owners of `InTurn`. */
+/** Returns an owner for `InTurn`. */
 export const toLine = ({ agentId, keyId = '' }: CallOwner): string => `${keyId}/${agentId}`
 
 interface Waiting {
@@ -28,8 +28,8 @@ interface Waiting {
 }
 
 /**
- * Limits the number of calls at the same time. `TenantShares` divides the slots among keys and agents, so there is always one left for another key. Other calls wait,
- * for each key and agent in a line of its own. Free slots go to the keys in turn, and to the agents of a key.
+ * Limits the number of concurrent calls. `TenantShares` divides the slots among keys and agents, so one is always left for another key.
+ * Other calls wait in one queue per key and agent. Free slots go to the keys in turn, and to the agents of a key.
  */
 export class CallSlots {
   readonly #slots: TenantShares
@@ -57,12 +57,12 @@ export class CallSlots {
     }
   }
 
-  /** One is always given, whatever the shares. */
+  /** The first slot is always available, whatever the shares. */
   #mayHave(owner: CallOwner): boolean {
     return this.#slots.isUntouched || this.#slots.mayHave(toAsker(owner), 1)
   }
 
-  /** The slot is taken before it resolves, so that no other call gets in between. */
+  /** Takes the slot before it resolves, so that no other call gets it. */
   #wait(owner: CallOwner, signal: AbortSignal): Promise<void> {
     const asker = toAsker(owner)
     if (!this.#places.mayHave(asker, 1)) throw tooManyWait()

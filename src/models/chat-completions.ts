@@ -10,11 +10,11 @@ import { GrowingText } from './transport/growing-text.ts'
 import { below, inTurn, isJson, parseJson, readBody, readJson, send } from './transport/http.ts'
 import { count, type ModelOutcome, toReply } from './transport/reply.ts'
 
-/** A model spoken to by the OpenAI chat-completions protocol (https://platform.openai.com/docs/api-reference/chat). */
+/** Opens a model with the OpenAI chat-completions protocol (https://platform.openai.com/docs/api-reference/chat). */
 export function chatCompletionsModel(name: string, provider: Provider): ChatModel {
   const url = below(provider.baseUrl, '/chat/completions')
   const headers = headersOf(provider)
-  /** As the last call that needed another one got its answer. */
+  /** The dialect of the last call that succeeded with another one. */
   let known = dialectOf(provider, name)
   const ask = async (request: ModelRequest, { signal, onText, keyId }: ModelCall): Promise<IncomingMessage> => {
     const first = known
@@ -23,7 +23,7 @@ export function chatCompletionsModel(name: string, provider: Provider): ChatMode
         const body = JSON.stringify(toBody(name, dialect, request, onText !== undefined))
         const owner = { agentId: request.grounding.agentId, keyId }
         const response = await send(url, { headers, body, signal, owner })
-        // Refusals alone teach nothing to other callers: one may come from a value or a prompt that only this caller sends.
+        // A refusal alone does not change the dialect of other callers: only this caller's value or prompt may cause it.
         if (dialect !== first) known = dialect
         return response
       } catch (error) {
@@ -46,8 +46,8 @@ export function chatCompletionsModel(name: string, provider: Provider): ChatMode
 }
 
 /**
- * The fields that servers of this protocol differ in. OpenAI's newest models want `max_completion_tokens`, most others know only
- * `max_tokens`; older servers refuse `stream_options` or `response_format`.
+ * The fields that differ between servers. OpenAI's newest models require `max_completion_tokens`, most other servers support only `max_tokens`.
+ * Older servers refuse `stream_options` or `response_format`.
  */
 interface Dialect {
   limit: 'max_tokens' | 'max_completion_tokens'
@@ -80,11 +80,11 @@ function toBody(
   }
 }
 
-/** A refusal of a field, and not of its value: "max_tokens is too large" is no reason to send it by another name. */
+/** Matches a refusal of a field, not of its value: "max_tokens is too large" is no reason to rename the field. */
 const SAYS_UNKNOWN =
   /not support|unsupported|unknown|unrecogni[sz]ed|unexpected|extra|additional|not permitted|not allowed|forbidden|instead/i
 
-/** The dialect to try next after a refusal that names a field, undefined if it names none. A call turns to the other limit once. */
+/** Returns the dialect to try after a refusal that names a field, undefined if it names none. A call changes the limit field once. */
 function nextDialect({ limit, fields }: Dialect, first: Dialect, error: unknown): Dialect | undefined {
   const cause = error instanceof ReparteeError ? error.cause : undefined
   if (!(cause instanceof Refusal) || (cause.status !== 400 && cause.status !== 422)) return undefined
@@ -96,13 +96,13 @@ function nextDialect({ limit, fields }: Dialect, first: Dialect, error: unknown)
 }
 
 /**
- * From 5.6 on. They write to their cache, at a quarter more than the price, what ends at a mark, and find there only what ended at one. Left
- * to itself the mark is at the end of the newest message, whose passages never come again.
+ * From GPT-5.6 on. These models cache a prompt up to each mark, at a quarter more than the price, and read only what ended at a mark.
+ * By default the mark is at the end of the newest message, whose passages never occur again.
  */
 const CACHES_AT_MARKS = /^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)/
 const EXPLICIT = { mode: 'explicit' }
 
-/** With marks behind the instructions and behind the two newest messages of the user that came before: the earlier is found, the later kept for the next. */
+/** Marks the instructions and the two previous user messages: the earlier mark is read, the later is written for the next call. */
 function withCacheMarks(prompt: PromptMessage[]): object[] {
   const past = prompt.slice(0, -1)
   const marked = new Set([
@@ -143,7 +143,7 @@ function toOutcome(answer: unknown): ModelOutcome {
   return { text: refusal || content, finish: refusal ? 'filtered' : toFinish(choice.finish_reason), usage: toUsage(usage) }
 }
 
-/** The end has arrived with `[DONE]`, or with a clean end of the stream behind a `finish_reason`. */
+/** Reads a stream. It is complete after `[DONE]`, or if it ends cleanly after a `finish_reason`. */
 async function readStream(
   name: string,
   response: IncomingMessage,
@@ -170,7 +170,7 @@ async function readStream(
       if (choice.finish_reason) finish ??= toFinish(choice.finish_reason)
     },
   })
-  /** What came at once is handed on at once, also where it ends in a failure; no text is a sign of life, too. */
+  /** Reports the text of a chunk in one call, even if parsing fails. An empty text is a sign of life, too. */
   const hear = (words: string) => {
     said = ''
     try {
@@ -197,7 +197,7 @@ function toCompletion(value: unknown): Completion {
   return value
 }
 
-/** Some providers send text in parts, of which those that are not text are the model's thoughts. */
+/** Some providers send text in parts. Parts without text are the model's reasoning. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

@@ -4,14 +4,14 @@ import { headersOf, type Provider } from './provider.ts'
 import { notUnderstood, Refusal } from './transport/failure.ts'
 import { below, isListOfObjects, readJson, send } from './transport/http.ts'
 
-/** Twice as many as any known model has. */
+/** Twice the dimensions of any known model. */
 const MOST_DIMENSIONS = 8_192
 /** A number as text, with its comma. */
 const MAX_NUMBER_BYTES = 24
-/** What an answer holds beside its numbers. */
+/** What an answer contains in addition to its numbers. */
 const OTHER_VALUES = 1_000
 const OTHER_BYTES = 65_536
-/** Of all vectors in an answer, 64 of a model of usual size: parsing more would hold up everybody. */
+/** Numbers of all vectors in an answer: 64 vectors of a usual model. Parsing more would block other requests. */
 const MOST_NUMBERS = 100_000
 const ANSWER_LIMITS = {
   mostValues: OTHER_VALUES + MOST_NUMBERS,
@@ -19,10 +19,10 @@ const ANSWER_LIMITS = {
 }
 
 const MAX_TEXTS = 64
-/** Of Google's API. */
+/** Limit of Google's API. */
 const MAX_TEXTS_GOOGLE = 100
 
-/** The number of texts whose vectors fit in one answer. Until the length of the vectors is known, and after a failure, the longest are assumed. */
+/** The number of texts whose vectors fit in one answer. Assumes the longest vectors until their length is known, and after a failure. */
 class TextsPerCall {
   readonly #most: number
   #dimensions = MOST_DIMENSIONS
@@ -35,7 +35,7 @@ class TextsPerCall {
     return Math.min(this.#most, Math.max(1, Math.floor(MOST_NUMBERS / this.#dimensions)))
   }
 
-  /** Makes a call, and learns from its answer. */
+  /** Makes a call, and learns the length of vectors from its answer. */
   async learnFrom(call: () => Promise<Float32Array[]>): Promise<Float32Array[]> {
     try {
       const vectors = await call()
@@ -48,7 +48,7 @@ class TextsPerCall {
   }
 }
 
-/** A model that a provider embeds with; undefined where its protocol has none. */
+/** Returns a provider's embedding model; undefined if its protocol has none. */
 export function embeddingModel(name: string, provider: Provider): EmbeddingModel | undefined {
   switch (provider.protocol) {
     case 'chat':
@@ -65,7 +65,7 @@ export function embeddingModel(name: string, provider: Provider): EmbeddingModel
 
 type Embed = EmbeddingModel['embed']
 
-/** A model that takes `most` texts at the most. */
+/** Returns a model that takes at most `most` texts per call. */
 function withTexts(most: number, embed: Embed): EmbeddingModel {
   const texts = new TextsPerCall(most)
   return {
@@ -76,11 +76,11 @@ function withTexts(most: number, embed: Embed): EmbeddingModel {
   }
 }
 
-/** By the OpenAI protocol, which nearly all others speak, too (https://platform.openai.com/docs/api-reference/embeddings). */
+/** Uses the OpenAI protocol, which nearly all other providers support (https://platform.openai.com/docs/api-reference/embeddings). */
 function openAiEmbeddings(name: string, provider: Provider): Embed {
   const url = below(provider.baseUrl, '/embeddings')
   const headers = headersOf(provider)
-  // A quarter of the bytes, and no numbers to parse; not every server knows it.
+  // Base64 takes a quarter of the bytes and needs no parsing of numbers. Not every server supports it.
   let takesBase64 = true
   const ask = async (input: readonly string[], call: EmbeddingCall): Promise<unknown> => {
     const body = { model: name, input, ...(takesBase64 ? { encoding_format: 'base64' } : {}) }
@@ -99,7 +99,7 @@ function openAiEmbeddings(name: string, provider: Provider): Embed {
     }
     const data = (answer as { data?: unknown } | null)?.data as { index?: number; embedding?: unknown }[]
     if (!isListOfObjects(data)) throw notUnderstood()
-    // Their order is not promised.
+    // The protocol does not guarantee their order.
     const ordered = data.every(({ index }) => Number.isInteger(index)) ? data.toSorted((a, b) => a.index! - b.index!) : data
     return checkedVectors(
       ordered.map(({ embedding }) => embedding),
@@ -108,7 +108,7 @@ function openAiEmbeddings(name: string, provider: Provider): Embed {
   }
 }
 
-/** By Ollama's own protocol (https://docs.ollama.com/api/embed). */
+/** Uses Ollama's own protocol (https://docs.ollama.com/api/embed). */
 function ollamaEmbeddings(name: string, provider: Provider): Embed {
   const url = below(provider.baseUrl, '/api/embed')
   const headers = headersOf(provider)
@@ -122,7 +122,7 @@ function ollamaEmbeddings(name: string, provider: Provider): Embed {
   }
 }
 
-/** By Google's own protocol (https://ai.google.dev/api/embeddings). */
+/** Uses Google's own protocol (https://ai.google.dev/api/embeddings). */
 function googleEmbeddings(name: string, provider: Provider): Embed {
   const model = `models/${name}`
   const url = below(provider.baseUrl, `/${model}:batchEmbedContents`)
@@ -142,7 +142,7 @@ function googleEmbeddings(name: string, provider: Provider): Embed {
   }
 }
 
-/** As vectors: so many as there were texts, all of one length, of numbers. */
+/** Returns one vector per text, all of the same length and of finite numbers. Throws `model_failed` otherwise. */
 export function checkedVectors(embeddings: readonly unknown[], count: number): Float32Array[] {
   const vectors = embeddings.map(toVector)
   const length = vectors[0]?.length ?? 0
@@ -151,9 +151,9 @@ export function checkedVectors(embeddings: readonly unknown[], count: number): F
   return vectors
 }
 
-/** A list of numbers, or little-endian 32-bit floats in base64: servers send the one although the other was asked for. */
+/** Reads a list of numbers, or little-endian 32-bit floats in base64: some servers send the format that was not requested. */
 function toVector(embedding: unknown): Float32Array {
-  // Anything else would become a number: null, for one, becomes 0.
+  // Other values would be converted to numbers, for example null to 0.
   if (Array.isArray(embedding) && embedding.every((value) => typeof value === 'number')) return Float32Array.from(embedding)
   if (typeof embedding !== 'string') throw notUnderstood()
   const bytes = new Uint8Array(Buffer.from(embedding, 'base64'))

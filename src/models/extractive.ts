@@ -5,7 +5,7 @@ import type { Hit, Quote } from '../core/ports/retrieval.ts'
 
 const MAX_SPAN_CHARS = 1_000
 
-/** The model that needs no provider: it answers with sentences of the knowledge base, or says that it does not know. */
+/** The model without a provider: it answers with sentences of the knowledge base, or says that it does not know. */
 export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatModel {
   return {
     async generate({ grounding: { agentId, question, history, retrieval, minScore } }) {
@@ -14,7 +14,7 @@ export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatMode
       const answered = quotes.length > 0 && (minScore === null ? found === 'answer' : confidence >= minScore)
       const reply = { model: EXTRACTIVE, usage: null, finish: 'stop' as const, grounding: { answered, confidence } }
       const phrases = phrasesIn(retrieval.language ?? 'en')
-      // A least confidence means: no guesses below it.
+      // A minimum confidence means that there are no guesses below it.
       const isClosest = found === 'closest' && minScore === null
       if (quotes.length === 0 || !(answered || isClosest)) return { ...reply, text: phrases.dontKnow }
       const shown = answered ? quotes : quotes.slice(0, 1)
@@ -28,7 +28,7 @@ export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatMode
   }
 }
 
-/** What was quoted of each passage, in one piece where the quotes stand close together. */
+/** Returns the quoted text of each passage, as one span if the quotes are close together. */
 function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
   const found = new Map<number, string>()
   for (const { hit, text } of quotes) {
@@ -41,10 +41,10 @@ function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
   return found
 }
 
-/** Lines that a mark would become a part of: a fence of code, a row of a table. */
+/** Lines that a mark would become part of: a code fence or a table row. */
 const CODE_OR_ROW = /^\s*(?:`{3}|~{3}|\|)/
 
-/** Escapes numbers in brackets of the document, because they are not our marks. `lead`: what comes before the quote; empty for nothing. */
+/** Escapes bracketed numbers of the document, because they are not our marks. `lead` is the text before the quote, '' for none. */
 function toMarkdown({ hit, text }: Quote, lead: string): string {
   const quoted = text.replace(/(?<!\\)\[(?=\d+(?:, ?\d+)*\])/g, '\\[')
   const mark = `[${hit + 1}]`
@@ -53,7 +53,7 @@ function toMarkdown({ hit, text }: Quote, lead: string): string {
   return lead === '' ? `${quoted}\n\n${mark}` : `${lead} ${mark}:\n\n${quoted}`
 }
 
-/** Where a mark can stand: at the end, or before the table or block of code that ends the quote and the colon that leads to it; 0 where nothing is before it. */
+/** Returns the position of the mark: at the end, or before a final table or code block and its introducing colon; 0 if nothing is before that. */
 function endOfProse(quoted: string): number {
   const lines = quoted.split('\n')
   let last = lines.length - 1

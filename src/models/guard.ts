@@ -19,7 +19,7 @@ import { Refusal, sendsTooMuch, stopped } from './transport/failure.ts'
 import { heldBytes } from './transport/held-bytes.ts'
 
 export interface GuardLimits extends BreakerLimits {
-  /** How long a model may be silent: to its first token, and between two; a reply that is not streamed is silent until it is whole. */
+  /** Maximum silence of a model: before the first token and between tokens. A reply without streaming is silent until it is complete. */
   modelTimeoutMs: number
   maxReplyChars: number
   modelConcurrency: number
@@ -38,16 +38,13 @@ const newPool = (limits: GuardLimits, clock: Clock): Pool => ({
   clock,
 })
 
-/** The turn, the reader of the provider's protocol and the budgets hold the text of a reply that grows, two bytes for a character. */
+/** The turn, the reader of the provider's protocol and the budgets each store the growing text, two bytes per character. */
 const BYTES_A_CHAR = 6
 
-/** A call that was given up sooner says nothing of the provider. */
+/** A call that is abandoned sooner says nothing about the provider. */
 const SILENCE_MS = 1_000
 
-/**
- * Puts limits around every call of a provider: a slot, a breaker for each agent and model, a limit on silence, a longest reply, and a share of the memory for
- * replies that grow.
- */
+/** Limits each call of a provider: a slot, a breaker per agent and model, maximum silence, reply length, and memory for growing replies. */
 export function guardModels(models: Models, limits: GuardLimits, clock: Clock): Models {
   const pool = newPool(limits, clock)
   const chat = new Cache<ChatModel>(MOST_MODELS)
@@ -58,7 +55,7 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
         watched(model, limits, request, call),
       ),
   })
-  // The same name may be that of a chat model, on another server.
+  // A chat model on another server may have the same name.
   const guardEmbedding = (name: string, model: EmbeddingModel): EmbeddingModel => ({
     get maxTexts() {
       return model.maxTexts
@@ -75,7 +72,7 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
   }
 }
 
-/** Puts slots and breakers of its own around the calls of a reranker. How long a call may take is for the caller to say. */
+/** Limits the calls of a reranker with separate slots and breakers. The caller sets the timeout. */
 export function guardReranker(reranker: Reranker, limits: GuardLimits, clock: Clock): Reranker {
   const pool = newPool(limits, clock)
   return {
@@ -85,11 +82,11 @@ export function guardReranker(reranker: Reranker, limits: GuardLimits, clock: Cl
 }
 
 interface Guards extends Pool {
-  /** Names its breaker. */
+  /** The name of its breaker. */
   model: string
 }
 
-/** Makes the call when it has a slot and its breaker lets it through. */
+/** Makes the call after it gets a slot and its breaker lets it through. */
 async function guarded<T>(
   { slots, breakers, clock, model }: Guards,
   owner: CallOwner,
@@ -101,7 +98,7 @@ async function guarded<T>(
   await slots.take(owner, signal)
   let isMade = false
   try {
-    // It may have been stopped in the moment that it got its slot.
+    // It may have been stopped at the moment when it got its slot.
     if (signal.aborted) throw stopped(signal)
     const pass = breaker?.enter()
     isMade = true
@@ -117,13 +114,13 @@ async function guarded<T>(
       throw error
     }
   } finally {
-    // Thousands of calls may wait when a breaker opens: requests get their turn between two that it refuses.
+    // When a breaker opens, thousands of calls may be waiting. Other requests run between two refused calls.
     if (isMade) slots.give(owner)
     else setImmediate(() => slots.give(owner))
   }
 }
 
-/** Throws `model_timeout` where it is silent for too long. */
+/** Throws `model_timeout` after `ms` of silence. */
 async function inTime<T>(ms: number, call: EmbeddingCall, embed: (call: EmbeddingCall) => Promise<T>): Promise<T> {
   const timeout = AbortSignal.timeout(ms)
   try {
@@ -134,12 +131,12 @@ async function inTime<T>(ms: number, call: EmbeddingCall, embed: (call: Embeddin
   }
 }
 
-/** Returns true if the caller gave up because its time was over, and the call had enough of that time: it may have waited for its slot. */
+/** Returns true if the caller timed out and the call ran long enough: it may have spent the time waiting for its slot. */
 const isSilence = ({ reason }: AbortSignal, ms: number): boolean => isTimeout(reason) && ms >= SILENCE_MS
 
 const isTimeout = (reason: unknown): boolean => reason instanceof DOMException && reason.name === 'TimeoutError'
 
-/** Too many requests, a request that the provider refuses, or a reply without text, is no sign that it is down. */
+/** Too many requests, a refused request or a reply without text does not mean that the provider is down. */
 function speaksOfProvider(error: unknown): boolean {
   if (!(error instanceof ReparteeError) || error.cause instanceof NoText) return false
   return error.code === 'model_timeout' || (error.cause instanceof Refusal ? error.cause.status >= 500 : error.transient)

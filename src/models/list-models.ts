@@ -5,7 +5,7 @@ import { vendors } from './vendors.ts'
 
 const WITHIN_MS = 3_000
 
-/** Where each protocol lists its models, and where the ids stand in the answer. */
+/** The path of each protocol's model list, and the ids in its answer. */
 const lists: Record<
   Protocol,
   { path: string; headers?: Record<string, string>; idsIn: (answer: Answer) => unknown[] | undefined }
@@ -29,10 +29,10 @@ interface Answer {
   models?: { name: unknown }[]
 }
 
-/** Some providers have hundreds of models, and say much of each. */
+/** Some providers list hundreds of models with many fields each. */
 const MOST_VALUES = 100_000
 
-/** What a provider says that it has. Nothing where it does not answer, or not in time: a list is no reason to fail. */
+/** Resolves to the models that a provider lists. Empty if it fails or is too slow: a list is no reason to fail. */
 export async function listModels(provider: Provider): Promise<ModelListing[]> {
   const { protocol, baseUrl, name } = provider
   const { path, headers, idsIn } = lists[protocol]

@@ -5,9 +5,9 @@ import { UnusableModel } from '../core/ports/model.ts'
 import { checkedVectors } from './embeddings.ts'
 import { failed, stopped } from './transport/failure.ts'
 
-/** Not among ours: with its native parts it takes half a gigabyte, and one of them downloads more from elsewhere when it is installed. */
+/** Not a dependency: with its native parts it takes half a gigabyte, and one of them downloads more during installation. */
 const PACKAGE = '@huggingface/transformers'
-/** Few, since cutting texts into tokens holds up the service. */
+/** Few, because tokenizing texts blocks the service. */
 const MAX_TEXTS = 4
 const FILES: [file: string, dtype: string][] = [
   ['model.onnx', 'fp32'],
@@ -15,14 +15,14 @@ const FILES: [file: string, dtype: string][] = [
   ['model_fp16.onnx', 'fp16'],
 ]
 
-/** As much of the package as is used here. */
+/** The part of the package that is used here. */
 interface Transformers {
   env: Record<string, unknown>
   pipeline: (task: string, model: string, options: object) => Promise<Extractor>
 }
 type Extractor = (texts: string[], options: object) => Promise<{ tolist(): number[][] }>
 
-/** A model in ONNX form that lies in a folder of the owner's, run in this process. Throws `UnusableModel`. */
+/** Opens an ONNX model from the operator's folder and runs it in this process. Throws `UnusableModel`. */
 export function localEmbeddings(name: string, folder: string | undefined): EmbeddingModel {
   const id = `local/${name}`
   if (folder === undefined) throw new UnusableModel(`is ${id}, but REPARTEE_MODEL_FOLDER is not set`)
@@ -48,7 +48,7 @@ export function localEmbeddings(name: string, folder: string | undefined): Embed
         throw failed(`the model ${id} cannot be loaded`, { cause })
       })
       if (signal.aborted) throw stopped(signal)
-      // The model cannot be stopped, but nobody has to wait for it.
+      // The model cannot be stopped, but the caller need not wait for it.
       const { promise: aborted, reject } = Promise.withResolvers<never>()
       const stop = () => reject(stopped(signal))
       signal.addEventListener('abort', stop)
@@ -66,17 +66,17 @@ export function localEmbeddings(name: string, folder: string | undefined): Embed
 
 async function load(folder: string, name: string, dtype: string): Promise<Extractor> {
   const { env, pipeline } = (await import(PACKAGE)) as Transformers
-  // Nothing is fetched, and nothing is written beside the model.
+  // No downloads, and no files written next to the model.
   Object.assign(env, { allowRemoteModels: false, allowLocalModels: true, localModelPath: `${folder}/`, useFSCache: false })
   return pipeline('feature-extraction', name, { dtype, device: 'cpu', session_options: { intraOpNumThreads: 1 } })
 }
 
-/** How the vectors of the tokens become one; as sentence-transformers write it beside the model. */
+/** Returns how token vectors are combined, from the sentence-transformers file next to the model. */
 function poolingOf(path: string): 'mean' | 'cls' {
   return readJson(join(path, '1_Pooling', 'config.json'))['pooling_mode_cls_token'] === true ? 'cls' : 'mean'
 }
 
-/** What some models want before a text, to tell questions from passages. */
+/** Returns the prefixes by which some models distinguish questions from passages. */
 function promptsOf(path: string): { passage: string; question: string } {
   const { prompts } = readJson(join(path, 'config_sentence_transformers.json'))
   const given = (typeof prompts === 'object' && prompts !== null ? prompts : {}) as Record<string, unknown>

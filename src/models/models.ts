@@ -21,12 +21,12 @@ import { builtIn, type Provider } from './provider.ts'
 import { vendorModel } from './vendor-model.ts'
 import { missingPackage, type VendorProtocol } from './vendors.ts'
 
-/** Before the names of models that lie in a folder of the owner's. */
+/** Prefix of models in the operator's model folder. */
 const LOCAL = 'local'
-/** How long what the providers listed holds. */
+/** How long the providers' lists are cached. */
 const LIST_HOLDS_MS = 60_000
 
-/** The models that this deployment can use, by the name that an agent gives them: `PROVIDER/NAME`, where `NAME` may have slashes of its own. */
+/** Opens the models of this deployment by the name in an agent's settings: `PROVIDER/NAME`. `NAME` may contain slashes. */
 export function openModels(
   providers: Provider[],
   knowledge: Pick<Knowledge, 'extract'>,
@@ -69,7 +69,7 @@ function openEmbedding(id: string, providers: Provider[]): EmbeddingModel {
   return model
 }
 
-/** It becomes a part of the address that is asked. */
+/** The name becomes part of the URL. */
 const GOOGLE_NAME = /^\w[\w.-]*(?:\/\w[\w.-]*)*$/
 
 function providerOf(id: string, providers: Provider[]): [name: string, provider: Provider] {

@@ -9,17 +9,17 @@ import { GrowingText } from './transport/growing-text.ts'
 import { below, inTurn, parseJson, readBody, send } from './transport/http.ts'
 import { count, type ModelOutcome, toReply } from './transport/reply.ts'
 
-/** Room for a reply that no setting limits. */
+/** Room for a reply without a configured limit. */
 const OUTPUT_TOKENS = 2_048
 const LEAST_CONTEXT_TOKENS = 8_192
-/** Unless the provider says otherwise. */
+/** Default, unless the provider sets another maximum. */
 const MAX_CONTEXT_TOKENS = 32_768
-/** A window that no call needed for so long shrinks. */
+/** The window shrinks if no call needed its size for this long. */
 const KEEP_CONTEXT_MS = 600_000
 
 /**
- * A model spoken to by Ollama's own protocol (https://docs.ollama.com/api/chat), not by its OpenAI-compatible one: only here the
- * context window can be set, and beyond it a prompt is cut off in silence.
+ * A model with Ollama's own protocol (https://docs.ollama.com/api/chat). Its OpenAI-compatible protocol cannot set the context window,
+ * and Ollama silently truncates a prompt that is longer than the window.
  */
 export function ollamaModel(name: string, provider: Provider, clock: Clock = Date.now): ChatModel {
   const url = below(provider.baseUrl, '/api/chat')
@@ -28,7 +28,7 @@ export function ollamaModel(name: string, provider: Provider, clock: Clock = Dat
   const needed = new RecentMax(KEEP_CONTEXT_MS, clock)
   return {
     async generate(request, { signal, onText, keyId }) {
-      // Ollama loads the model again at every change of the window, so it does not follow each call.
+      // Ollama reloads the model at every change of the window, so the window does not follow each call.
       const context = needed.add(contextFor(request, maxContextTokens))
       const body = JSON.stringify(toBody(name, request, context, onText !== undefined))
       const owner = { agentId: request.grounding.agentId, keyId }
@@ -39,8 +39,8 @@ export function ollamaModel(name: string, provider: Provider, clock: Clock = Dat
 }
 
 /**
- * Returns the tokens of the window for the prompt and its reply: 8,192, doubled as often as necessary, but no more than `most`. Throws `model_failed` if
- * there is no room for the prompt and a usual reply, because Ollama cuts off the rest in silence.
+ * Returns the context window for the prompt and its reply in tokens: 8,192, doubled as often as necessary, at most `most`.
+ * Throws `model_failed` if the prompt and a usual reply do not fit, because Ollama silently truncates.
  */
 export function contextFor({ prompt, maxOutputTokens }: Pick<ModelRequest, 'prompt' | 'maxOutputTokens'>, most: number): number {
   const promptSize = promptTokens(prompt)
@@ -51,7 +51,7 @@ export function contextFor({ prompt, maxOutputTokens }: Pick<ModelRequest, 'prom
   return Math.min(context, most)
 }
 
-/** The largest of the numbers that were added in the last `keepMs`. There are few different numbers. */
+/** The maximum of the numbers added in the last `keepMs`. There are few different numbers. */
 class RecentMax {
   readonly #addedAt = new Map<number, number>()
   readonly #keepMs: number
@@ -96,7 +96,7 @@ interface Line {
   eval_count?: unknown
 }
 
-/** One JSON object a line; a reply that is not streamed is a single such line. */
+/** Reads one JSON object per line. A reply that is not streamed is a single line. */
 async function readLines(response: IncomingMessage, signal: AbortSignal, onText: ModelCall['onText']): Promise<ModelOutcome> {
   const text = new GrowingText()
   let last: Line | undefined
@@ -112,7 +112,7 @@ async function readLines(response: IncomingMessage, signal: AbortSignal, onText:
     if (done === true) last = value
   }
   const decoder = new StringDecoder('utf8')
-  // In parts, and joined once: a line that goes on and on costs what it holds, not its square.
+  // Parts are joined once per line: repeated joins of a very long line would take quadratic time.
   let begun: string[] = []
   const takeChunk = (chunk: Buffer) => {
     const [first, ...more] = decoder.write(chunk).split('\n')

@@ -1,25 +1,25 @@
 import type { ModelUsage } from '../core/ports/model.ts'
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export interface Price {
   input: number
   output: number
-  /** Of tokens read from the provider's cache; left out: the same as `input`. */
+  /** Price of tokens read from the provider's cache. Default: `input`. */
   cachedInput?: number
 }
 
-/** By the model's name, as an agent gives it. The owner's table, in a file. */
+/** The operator's price file, by the name of the model as in an agent's settings. */
 export type Prices = Record<string, Price>
 
 const MILLION = 1_000_000
-/** Ollama means the same model without it. */
+/** Ollama uses the same model without this suffix. */
 const LATEST = /:latest$/
 
-/** Undefined where it is not known. */
+/** Returns undefined for an unknown price. */
 export const priceOf = (prices: Prices, model: string): Price | undefined =>
   [model, model.replace(LATEST, '')].map((name) => (Object.hasOwn(prices, name) ? prices[name] : undefined)).find(Boolean)
 
-/** What a reply cost; null where the price is not known. */
+/** Returns the cost of a reply in US dollars; null if the price is unknown. */
 export function costOf(prices: Prices, model: string, usage: ModelUsage): number | null {
   const price = priceOf(prices, model)
   if (price === undefined) return null

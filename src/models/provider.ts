@@ -1,21 +1,21 @@
-/** The wire formats that are spoken here, by the names that a configuration gives them. */
+/** The supported wire formats, by their names in the configuration. */
 export const protocols = ['chat', 'responses', 'anthropic', 'google', 'ollama'] as const
 export type Protocol = (typeof protocols)[number]
 
-/** A service that models live at. */
+/** A service that serves models. */
 export interface Provider {
-  /** What stands before the slash in the name of a model. */
+  /** The part before the slash in the name of a model. */
   name: string
   protocol: Protocol
   baseUrl: string
   apiKey: string | undefined
-  /** Sent with every call, beside those of the protocol. */
+  /** Sent with every call, in addition to the headers of the protocol. */
   headers: Record<string, string>
-  /** Largest context window of its models, where the protocol lets it be set. */
+  /** Largest context window of its models, if the protocol can set it. */
   maxContextTokens?: number
 }
 
-/** A provider that every deployment knows by name, and the variable to set for it. */
+/** The built-in providers, with the environment variable that enables each. */
 export const builtIn: Record<string, string> = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
@@ -31,7 +31,7 @@ const keyHeaders: Record<Protocol, (apiKey: string) => Record<string, string>> =
   ollama: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 }
 
-/** Whom a call is from: the key as the protocol wants it, and the provider's own headers. */
+/** Returns the key in the header of the protocol, and the provider's own headers. */
 export const headersOf = ({ protocol, apiKey, headers }: Provider): Record<string, string> => ({
   ...(apiKey === undefined ? {} : keyHeaders[protocol](apiKey)),
   ...headers,

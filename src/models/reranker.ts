@@ -2,24 +2,21 @@ import type { Reranker } from '../core/ports/reranker.ts'
 import { notUnderstood } from './transport/failure.ts'
 import { isListOfObjects, readJson, send } from './transport/http.ts'
 
-/** Of an answer, for each document. Some servers send the documents back. */
+/** Limits of an answer per document. Some servers send the documents back. */
 const MOST_VALUES = 16
 const MAX_TIMES_SENT = 3
-/** The same for the rest of an answer. */
+/** Limits for the rest of an answer. */
 const OTHER_VALUES = 200
 const OTHER_BYTES = 65_536
 
 export interface RerankerSettings {
-  /** Of the whole address, e.g. `https://api.cohere.com/v2/rerank`. */
+  /** The complete URL, e.g. `https://api.cohere.com/v2/rerank`. */
   url: string
   model: string | undefined
   apiKey: string | undefined
 }
 
-/**
- * A reranking model by the protocol that Cohere, Jina, Voyage and most servers of one's own share: documents in, a score for each out, under
- * `results` or `data`.
- */
+/** Opens a reranker with the protocol of Cohere, Jina, Voyage and most self-hosted servers: the scores are in `results` or `data`. */
 export function openReranker({ url, model, apiKey }: RerankerSettings): Reranker {
   const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
   return {
@@ -39,7 +36,7 @@ export function openReranker({ url, model, apiKey }: RerankerSettings): Reranker
         if (!Number.isInteger(index) || typeof value !== 'number' || !Number.isFinite(value)) throw notUnderstood()
         scores.set(index as number, value)
       }
-      // What it says nothing of, it thinks least of.
+      // Documents without a score rank last.
       return documents.map((_, i) => scores.get(i) ?? Number.NEGATIVE_INFINITY)
     },
   }

@@ -12,12 +12,12 @@ const TRUTH = 'boolean'
 /** Any JSON. */
 const JSON_VALUE = 'json'
 const MOST_CHARS = 1_000
-/** The fields that a vendor's package needs. An object among them has a shape of its own, and a list has the shape of its items. */
+/** The fields that a vendor's package needs. A nested object has its own shape, and a list has the shape of its items. */
 interface Shape {
   [field: string]: typeof TEXT | typeof NAME | typeof NUMBER | typeof TRUTH | typeof JSON_VALUE | Shape | [Shape]
 }
 
-/** Returns what a vendor's package is to see of an event or of a whole answer, undefined for nothing. Throws `model_failed`. */
+/** Returns the part of an event or complete answer that a vendor's package needs, undefined for none. Throws `model_failed`. */
 export type Sift = (given: object) => object | undefined
 
 const tokens = { input_tokens: NUMBER, output_tokens: NUMBER } as const
@@ -33,7 +33,7 @@ const ANTHROPIC: Record<string, Shape> = {
   message_stop: {},
   error: { error: { type: NAME, message: TEXT } },
 }
-/** A tool is how some models give JSON. */
+/** Some models return JSON as a tool call. */
 const ANTHROPIC_PARTS = new Set<unknown>(['text', 'text_delta', 'tool_use', 'input_json_delta'])
 
 export const siftAnthropic: Sift = (event: { type?: unknown; content_block?: Typed; delta?: Typed }) => {
@@ -85,7 +85,7 @@ const RESPONSES: Record<string, Shape> = {
 export const siftResponses: Sift = (event: { type?: unknown; item?: Typed }) => {
   if ('item' in event && event.item?.type !== 'message') return undefined
   const sifted = siftTyped(RESPONSES, event) as { delta?: string; item_id?: string } | undefined
-  // The package holds what it does not know until the first text.
+  // The package buffers unknown events until the first text.
   const isUnknown =
     typeof event.type === 'string' &&
     event.type.endsWith('.delta') &&
@@ -112,7 +112,7 @@ export const siftWholeResponses: Sift = (answer) => {
   const areTexts = (part: Part, next: Part) => part.type === 'output_text' && next.type === 'output_text'
   return {
     ...sifted,
-    // The package insists on citations.
+    // The package requires citations.
     output: messages.map(({ content = [], ...message }) => ({
       ...message,
       content: joined(allOf(content, isWhole), areTexts).map((part) => ({ ...part, annotations: [] })),
@@ -130,10 +130,10 @@ const GOOGLE: Shape = {
   error: { code: NUMBER, message: TEXT, status: NAME },
 }
 
-/** Events and whole answers have the same fields. */
+/** For both: events and complete answers have the same fields. */
 export const siftGoogle: Sift = (given) => {
   const sifted = copy(GOOGLE, given) as { candidates?: { content?: { parts?: Piece[] } }[] }
-  // The package reads no other.
+  // The package reads only the first.
   const [candidate] = sifted.candidates ?? []
   if (candidate === undefined) return sifted
   const { content } = candidate
@@ -145,24 +145,24 @@ export const siftGoogle: Sift = (given) => {
 }
 
 type Typed = { type?: unknown } | null
-/** Of Google's protocol. */
+/** A part in Google's protocol. */
 interface Piece {
   text?: string
   thought?: boolean
 }
-/** Of a whole answer. */
+/** A part of a complete answer. */
 type Part = Partial<Record<'type' | 'text' | 'refusal' | 'id' | 'name', string>>
 type Message = Partial<Record<'type' | 'role' | 'id' | 'phase', string>> & { content?: Part[] }
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
-/** Returns the items. Throws for one that is not whole: a package takes tens of milliseconds to say what is wrong with each of thousands. */
+/** Returns the items. Throws if one is incomplete: for thousands of them, a package takes tens of milliseconds to report each error. */
 function allOf<T>(items: T[], isWhole: (item: T) => boolean): T[] {
   if (!items.every(isWhole)) throw notUnderstood()
   return items
 }
 
-/** Returns the parts, with the texts of neighbours that `mayJoin` put together: a package takes its time for each. */
+/** Joins the texts of neighbouring parts for which `mayJoin` is true: a package takes time for each part. */
 function joined<T extends { text?: string }>(parts: readonly T[], mayJoin: (part: T, next: T) => boolean): T[] {
   const wholes: T[] = []
   for (const part of parts) {
@@ -175,7 +175,7 @@ function joined<T extends { text?: string }>(parts: readonly T[], mayJoin: (part
 
 function siftTyped(shapes: Record<string, Shape>, event: { type?: unknown }): object | undefined {
   const { type } = event
-  // The package reports it as a failure.
+  // The package reports this as a failure.
   if (typeof type !== 'string') return {}
   return Object.hasOwn(shapes, type) ? { type, ...copy(shapes[type]!, event) } : undefined
 }
@@ -189,7 +189,7 @@ function copy(shape: Shape, given: object): object {
   return copied
 }
 
-/** Returns undefined for what is of another type. */
+/** Returns undefined for a value of another type. */
 function copyAs(as: Shape[string], value: unknown): unknown {
   if (as === TEXT || as === NAME)
     return typeof value === 'string' && (as === TEXT || value.length <= MOST_CHARS) ? value : undefined
@@ -201,12 +201,12 @@ function copyAs(as: Shape[string], value: unknown): unknown {
 
 export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** An answer has a few. The packages may hold each until the stream ends. */
+/** Maximum events without text. An answer has a few. The packages may buffer each until the stream ends. */
 const MOST_WITHOUT_TEXT = 200
 
 /**
- * Returns a reader of a stream. For each chunk of bytes it returns the events that are complete, after `sift`. Without that, a package holds citations and calls
- * of tools until the stream ends. `mostValues` limits the JSON values of an event. Throws `model_failed`.
+ * Returns a reader of a stream. For each chunk it returns the complete events after `sift`. `mostValues` limits the JSON values of an event.
+ * Without `sift`, a package buffers citations and tool calls until the stream ends. Throws `model_failed`.
  */
 export function siftEvents(sift: Sift, mostValues: number): (bytes: Uint8Array) => string {
   const decoder = new StringDecoder('utf8')

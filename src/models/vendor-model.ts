@@ -13,18 +13,18 @@ type Whole = Awaited<ReturnType<LanguageModel['doGenerate']>>
 type Part = Awaited<ReturnType<LanguageModel['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never
 type Ending = Whole['finishReason']
 
-/** The packages insist on a key and would look for one in the environment, which is not theirs to read; this one is never sent. */
+/** The packages require a key, and would otherwise read one from the environment. This one is never sent. */
 const NO_KEY = 'no-key-is-configured'
 
 /** The packages parse this many in tens of milliseconds. An event of a reply has a few hundred. */
 const MOST_VALUES = 20_000
 
-/** Of parts of a stream that are neither text nor thoughts, such as calls of tools. They are of no use here, and the packages hold them until the stream ends. */
+/** Limit for parts of a stream that are neither text nor reasoning, such as tool calls. They are unused, but the packages buffer them to the end. */
 const MOST_USELESS_CHARS = 65_536
-/** What such a part counts beside its text. */
+/** Size of such a part in addition to its text. */
 const PART_CHARS = 100
 
-/** A model that a vendor's package of the AI SDK speaks to, by the model interface that the packages share. */
+/** Opens a model through a vendor's package of the AI SDK, by the interface that all packages share. */
 export function vendorModel(name: string, provider: Provider & { protocol: VendorProtocol }): ChatModel {
   const vendor = vendors[provider.protocol]
   const { apiKey = NO_KEY, headers } = provider
@@ -57,7 +57,7 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
       } catch (error) {
         throw translated(error, signal)
       } finally {
-        // A package that throws may leave its answer open, and with it the connection.
+        // A package that throws may leave its answer and the connection open.
         ended.abort()
       }
     },
@@ -90,7 +90,7 @@ function toOutcome({ content, structuredOutputText, finishReason, usage }: Whole
   return { text, finish: toFinish(finishReason), usage: toUsage(usage) }
 }
 
-/** A failure comes as a part of the stream: whoever reads only the text takes a broken reply for a short one. */
+/** Reads a stream. A failure is one of its parts, so a broken reply is not mistaken for a short one. */
 async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (text: string) => void): Promise<ModelOutcome> {
   const reader = stream.getReader()
   const text = new GrowingText()
@@ -125,9 +125,9 @@ function uselessCharsOf(part: Part): number {
   return PART_CHARS + (part.type === 'tool-input-delta' ? part.delta.length : 0)
 }
 
-/** Joins the pieces that arrive in one turn of the event loop: one event may hold thousands, and telling each takes time. */
+/** Joins the pieces that arrive in one turn of the event loop: one event may contain thousands, and each call of `onText` takes time. */
 class Joined {
-  /** What telling threw. */
+  /** The error that `onText` threw. */
   failure: { error: unknown } | undefined
   #pieces = ''
   readonly #onText: (text: string) => void
@@ -141,7 +141,7 @@ class Joined {
     this.#pieces += piece
   }
 
-  /** Passes on the text that has arrived since the last time. */
+  /** Passes on the text that arrived since the last call. */
   tell(): void {
     const text = this.#pieces
     this.#pieces = ''
@@ -157,7 +157,7 @@ class Joined {
   }
 }
 
-/** Throws where the end of the text did not arrive. A reply that the provider ended for reasons of its own is as good as filtered. */
+/** Throws if the end of the text did not arrive. A reply that the provider ended for reasons of its own counts as filtered. */
 function toFinish({ unified, raw }: Ending): Finish {
   if (unified === 'interrupted') throw endedEarly()
   if (unified === 'error') throw brokeOff(raw)
@@ -173,18 +173,18 @@ const toUsage = ({ inputTokens, outputTokens }: Whole['usage']): ModelUsage | nu
 
 const brokenBy = (error: unknown): unknown => ours(error) ?? brokeOff((error as Error | null)?.message)
 
-/** Errors of our own pass, out of whatever a package wrapped them in. All others mean that an answer was not what the package expects. */
+/** Unwraps our own errors. Any other error means that the package did not expect the answer. */
 function translated(error: unknown, signal: AbortSignal): ReparteeError {
   const own = ours(error)
   if (own !== undefined) return own
   if (signal.aborted) return stopped(signal)
   const { name, message } = error as Error
-  // The words go into a plain error, the one kind whose words a log leaves out.
+  // Logs leave out only the message of a plain error, so the package's message goes into one.
   if (NOT_SENT.test(name)) return failed('the request cannot be put to this model', { cause: new Error(message) })
   return notUnderstood(new Error(message))
 }
 
-/** Errors of the packages that come before anything was sent. */
+/** Errors of the packages before anything is sent. */
 const NOT_SENT = /^AI_(InvalidPrompt|InvalidArgument|UnsupportedFunctionality|LoadSetting|LoadAPIKey|NoSuchModel)/
 
 function ours(error: unknown): ReparteeError | undefined {

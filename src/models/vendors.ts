@@ -3,7 +3,7 @@ import { type Sift, siftAnthropic, siftGoogle, siftResponses, siftWholeAnthropic
 
 export type VendorProtocol = Exclude<Protocol, 'chat' | 'ollama'>
 
-/** The interface that all of the packages implement. */
+/** The interface that all packages implement. */
 export type LanguageModel = ReturnType<ReturnType<typeof import('@ai-sdk/openai').createOpenAI>['responses']>
 
 export interface VendorSettings {
@@ -17,21 +17,21 @@ type ProviderOptions = NonNullable<Parameters<LanguageModel['doStream']>[0]['pro
 
 interface Vendor {
   package: string
-  /** Loads the package, which takes time and memory that only those pay who use it. */
+  /** Loads the package. Only deployments that use it spend the time and memory. */
   load(): Promise<(settings: VendorSettings, model: string) => LanguageModel>
   toBaseUrl(baseUrl: string): string
   options: ProviderOptions
-  /** For the messages that a prompt may begin with again: the instructions, and all before the newest. */
+  /** For the messages that the next prompt may begin with, too: the instructions, and all before the newest. */
   cacheOptions?: ProviderOptions
-  /** A whole reply that does not say why it ended is not whole. */
+  /** A complete reply without a finish reason is incomplete. */
   saysWhyItEnded: boolean
-  /** For an event of a stream, and for a whole answer. */
+  /** For an event of a stream, and for a complete answer. */
   sift: { event: Sift; whole: Sift }
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
 
-/** What is different between the vendors' packages. */
+/** The differences between the vendors' packages. */
 export const vendors: Record<VendorProtocol, Vendor> = {
   responses: {
     package: '@ai-sdk/openai',
@@ -40,7 +40,7 @@ export const vendors: Record<VendorProtocol, Vendor> = {
       return (settings, model) => createOpenAI(settings).responses(model)
     },
     toBaseUrl: withoutSlash,
-    // The conversation is kept here, and nowhere else.
+    // The conversation is stored only in Repartee.
     options: { openai: { store: false } },
     saysWhyItEnded: false,
     sift: { event: siftResponses, whole: siftWholeResponses },
@@ -51,10 +51,10 @@ export const vendors: Record<VendorProtocol, Vendor> = {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
       return (settings, model) => createAnthropic(settings).messages(model)
     },
-    // Anthropic's own libraries want the address without the version, this package with it.
+    // Anthropic's own libraries expect the URL without the version, this package expects it with the version.
     toBaseUrl: (url) => (/\/v\d+$/.test(withoutSlash(url)) ? withoutSlash(url) : `${withoutSlash(url)}/v1`),
     options: {},
-    // The cache ends at a mark: what stands before the newest message begins the next prompt, and is then read at a tenth of the price.
+    // The cache ends at a mark. Everything before the newest message begins the next prompt, and is then read at a tenth of the price.
     cacheOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     saysWhyItEnded: true,
     sift: { event: siftAnthropic, whole: siftWholeAnthropic },
@@ -72,7 +72,7 @@ export const vendors: Record<VendorProtocol, Vendor> = {
   },
 }
 
-/** The package that a protocol needs and that is not installed; an image that does without them may have taken them out. */
+/** Returns the package that a protocol needs if it is not installed. Minimal images may leave it out. */
 export function missingPackage({ protocol }: Provider): string | undefined {
   if (protocol === 'chat' || protocol === 'ollama') return undefined
   const { package: name } = vendors[protocol]

@@ -22,7 +22,7 @@ export interface ModelWatch {
   prices: Prices
 }
 
-/** The same models, with every call reported to meters and traces. */
+/** Returns the same models, with every call reported to meters and traces. */
 export function watchModels(models: Models, watch: ModelWatch): Models {
   const chat = new Cache<ChatModel>(MOST_MODELS)
   const embedding = new Cache<EmbeddingModel>(MOST_MODELS)
@@ -96,7 +96,7 @@ function watchEmbedding({ meters, tracer }: ModelWatch, name: string, model: Emb
   }
 }
 
-/** How something ended that threw. */
+/** Returns the outcome of a call that threw. */
 export const outcomeOf = (error: unknown, signal: AbortSignal): Outcome =>
   error instanceof ReparteeError && !signal.aborted ? error.code : endOf(signal)
 

@@ -1,18 +1,18 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** All of IPv6 that is given out; what lies outside has been withdrawn, like `::7f00:1`, or stands for something else. */
+/** The allocated part of IPv6. Other addresses are withdrawn, like `::7f00:1`, or represent something else. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** The inner address of Azure's virtual machines, where their secrets are; it looks like a public one. */
+/** The internal address of Azure's virtual machines, which gives access to their secrets. It looks public. */
 const NOT_PUBLIC = new Set(['168.63.129.16'])
 
-/** Bytes 8 to 11 of an IPv6 address whose last four are an IPv4 address (ISATAP, RFC 5214), apart from the bit that says whether that one is public. */
+/** Bytes 8 to 11 of an IPv6 address that ends in an IPv4 address (ISATAP, RFC 5214), without the bit that marks the latter as public. */
 const ISATAP = [0x00, 0x00, 0x5e, 0xfe]
 const PUBLIC_BIT = 0x02
 
 /**
- * Whether an address is one of the public internet: not this machine, a private network, a link, a cloud's metadata, or another
- * notation of one of those (IPv4 mapped into IPv6, NAT64, 6to4, Teredo, ISATAP).
+ * Returns true for a public internet address: not this machine, a private network, a link or a cloud's metadata,
+ * nor another notation of one of them (IPv4 mapped into IPv6, NAT64, 6to4, Teredo, ISATAP).
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
@@ -26,15 +26,15 @@ function isIsatap(address: ipaddr.IPv6): boolean {
   return [first! & ~PUBLIC_BIT, ...rest].every((byte, i) => byte === ISATAP[i])
 }
 
-/** The address that the host of a URL is; undefined where it is a name. */
+/** Returns the IP address in a URL's host; undefined if the host is a name. */
 export function addressIn({ hostname }: URL): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
   return isIP(bare) === 0 ? undefined : bare
 }
 
 /**
- * The address of a caller: as a trusted proxy tells it, without a port; else that of the connection, undefined once that is closed. Some proxies pass on
- * the header that they receive, which may be any text.
+ * Returns the address of a caller: from a trusted proxy, without its port, otherwise from the connection (undefined after it is closed).
+ * Some proxies pass on the header that they receive, which may be any text.
  */
 export function callerAddress(told: string | undefined, connected: string | undefined): string | undefined {
   const bare = told?.replace(/^\[(.*)\](?::\d{1,5})?$/, '$1').replace(/^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/, '$1')
@@ -43,7 +43,7 @@ export function callerAddress(told: string | undefined, connected: string | unde
 
 const OWN_BITS = 64
 
-/** Whom an address belongs to, as far as it tells: whoever has one of IPv6 has the whole network of 64 bits. */
+/** Returns the network of one owner: the IPv4 address itself, or the whole 64-bit network of an IPv6 address. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

@@ -1,12 +1,12 @@
 export type FetchErrorCode = 'address_refused' | 'unreachable' | 'fetch_failed' | 'too_large'
 
-/** Why a page was not had. The message goes behind "The page". */
+/** Why a page could not be fetched. The message follows "The page". */
 export class FetchError extends Error {
   override readonly name = 'FetchError'
   readonly code: FetchErrorCode
-  /** It may work the next time. */
+  /** True if the next try may succeed. */
   readonly transient: boolean
-  /** Where the server answered. */
+  /** HTTP status, if the server answered. */
   readonly status: number | undefined
 
   constructor(

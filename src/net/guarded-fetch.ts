@@ -9,20 +9,20 @@ import { FetchError } from './fetch-error.ts'
 import { type Resolve, resolveByDns, resolveBySystem } from './resolve.ts'
 
 export interface FetchRules {
-  /** `host:port` that may be reached although they are private; a port is always told. */
+  /** `host:port` values that are allowed although they are private. The port is always required. */
   allow: ReadonlySet<string>
-  /** Of the body, unpacked. */
+  /** Limit of the decompressed body. */
   maxBytes: number
-  /** To the head of the answer. */
+  /** Until the head of the answer. */
   headTimeoutMs: number
-  /** To the end of the body. */
+  /** Until the end of the body. */
   timeoutMs: number
   userAgent: string
   /** Default: the machine's resolver for hosts in `allow`, which may be in its hosts file, and its DNS servers for all others. */
   resolve?: Resolve
 }
 
-/** Of the public internet alone. */
+/** Allows only the public internet. */
 export const FETCH_RULES: FetchRules = {
   allow: new Set(),
   maxBytes: 52_428_800,
@@ -31,7 +31,7 @@ export const FETCH_RULES: FetchRules = {
   userAgent: 'Repartee',
 }
 
-/** `host:port`, several with commas between; undefined where it is not that. */
+/** Parses `host:port` values separated by commas; returns undefined for any other text. */
 export function parseHosts(text: string): Set<string> | undefined {
   const hosts = text
     .split(',')
@@ -42,7 +42,7 @@ export function parseHosts(text: string): Set<string> | undefined {
 
 export interface FetchInput {
   url: string
-  /** Of the copy that is held: an unchanged page is not sent again. */
+  /** ETag of the stored copy: an unchanged page is not sent again. */
   etag?: string | null
   lastModified?: string | null
   accept?: string
@@ -52,11 +52,11 @@ export interface FetchInput {
 }
 
 export interface Fetched {
-  /** Where it came from in the end. */
+  /** The final URL, after redirects. */
   url: string
-  /** The server led there for the moment only, as to a page that asks for a password. */
+  /** True after a temporary redirect, for example to a login page. */
   isElsewhere: boolean
-  /** False where the copy that is held is still the newest; then there is no body. */
+  /** False if the stored copy is current; then there is no body. */
   changed: boolean
   contentType: string | null
   body: Uint8Array
@@ -70,8 +70,8 @@ const TEMPORARY_REDIRECTS = new Set([302, 303, 307])
 const MAX_URL_CHARS = 4_096
 
 /**
- * Fetches what lies at a URL of the public internet, by GET, without cookies or credentials. The name is resolved once and that
- * address is used; every redirect is checked as the first URL was. Throws `FetchError`.
+ * Fetches a URL of the public internet by GET, without cookies or credentials. The name is resolved once, and only these addresses are used.
+ * Every redirect is checked like the first URL. Throws `FetchError`.
  */
 export async function guardedFetch(rules: FetchRules, input: FetchInput): Promise<Fetched> {
   const deadline = new Deadline(rules.timeoutMs)
@@ -111,7 +111,7 @@ class Deadline {
     this.resume()
   }
 
-  /** Aborted with a `TimeoutError` when the time is over. */
+  /** Aborted with a `TimeoutError` at the deadline. */
   get signal(): AbortSignal {
     return this.#stop.signal
   }
@@ -129,19 +129,19 @@ class Deadline {
   }
 }
 
-/** The URL as it is asked for. Throws `FetchError` for what is none of the web. */
+/** Returns the URL to request. Throws `FetchError` if it is not a web URL. */
 export function toFetchable(given: string): URL {
   const refuse = (message: string) => new FetchError('address_refused', message)
   const tooLong = () => refuse(`is longer than ${MAX_URL_CHARS} characters`)
   if (given.length > MAX_URL_CHARS) throw tooLong()
-  // Browsers guess what was meant by `http:host`, a back slash or a line break; a guess may be another than the next program's.
+  // Browsers guess the meaning of `http:host`, a backslash or a line break. Another program may guess differently.
   if (!/^https?:\/\/[^/\\]/i.test(given) || /[\\\s\p{Cc}]/u.test(given))
     throw refuse('is not an address of the form https://host/path')
   const url = URL.parse(given)
   if (url === null || url.hostname === '') throw refuse('is not an address of the form https://host/path')
   if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or password')
   url.hash = ''
-  // Nine characters for one of Chinese.
+  // A Chinese character becomes nine characters.
   if (url.href.length > MAX_URL_CHARS) throw tooLong()
   return url
 }
@@ -153,7 +153,7 @@ const headersOf = ({ accept = '*/*', etag, lastModified }: FetchInput): Record<s
   ...(lastModified ? { 'if-modified-since': lastModified } : {}),
 })
 
-/** Resolves at the head of the answer. Where the connection breaks off later, the answer is destroyed. */
+/** Resolves at the head of the answer. If the connection breaks later, the answer is destroyed. */
 export async function open(
   rules: FetchRules,
   url: URL,
@@ -170,9 +170,9 @@ export async function open(
     const request: ClientRequest = (url.protocol === 'https:' ? httpsRequest : httpRequest)(
       url,
       {
-        // A connection of its own: one kept open to the same name could lead elsewhere.
+        // A separate connection: one that is reused for the same name could lead to another address.
         agent: false,
-        // Of several, as many as it takes are tried: so Node does by itself.
+        // Node tries several addresses until one works.
         lookup: (_name, options, done) => {
           const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
           if (options.all) done(null, found)
@@ -189,14 +189,14 @@ export async function open(
       (response) => {
         answer = response
         clearTimeout(timer)
-        // Without a length, Node takes the end of a broken connection for the end of the answer.
+        // Without a content length, Node takes a broken connection for the end of the answer.
         request.on('error', (cause) => {
           if (!response.complete) response.destroy(cause)
         })
         resolve(response)
       },
     )
-    // Not before the request, which throws where it cannot be made.
+    // After the request, whose constructor may throw.
     const timer = setTimeout(() => {
       fail(new FetchError('unreachable', 'did not answer in time', { transient: true }))
       request.destroy()
@@ -207,13 +207,13 @@ export async function open(
       answer?.destroy(error)
     })
     request.on('error', (cause) => fail(stopped(signal, cause)))
-    // Where the answer switches to another protocol (101) there is no error.
+    // An answer that switches protocols (101) causes no error.
     request.on('close', () => fail(stopped(signal)))
     request.end(body)
   })
 }
 
-/** Throws where the host, or one of its addresses, is not of the public internet. */
+/** Resolves to the addresses of a host. Throws if one of them is not public. */
 async function findAddresses(rules: FetchRules, url: URL, signal: AbortSignal): Promise<string[]> {
   const allowed = rules.allow.has(`${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`)
   const literal = addressIn(url)
@@ -256,7 +256,7 @@ async function take(
     etag: headers.etag ?? null,
     lastModified: headers['last-modified'] ?? null,
   }
-  // To a request without a condition it is an error.
+  // A request without a condition must not get 304.
   if (statusCode === 304 && (etag || lastModified)) {
     response.destroy()
     return { ...about, changed: false, body: new Uint8Array(0) }
@@ -268,11 +268,11 @@ async function take(
   throw new FetchError('fetch_failed', `was answered with status ${statusCode}`, { transient, status: statusCode })
 }
 
-/** Text is compressed to about 10 % of its size, and a page that is made to cost much to 0.1 %. The first MiB may be compressed in any way. */
+/** Text compresses to about 10 % of its size, a malicious page to 0.1 %. The first MiB may be compressed in any way. */
 const MAX_RATIO = 100
 const FREE_RATIO_BYTES = 1_048_576
 
-/** Nearly all pages of the web are smaller. */
+/** Nearly all web pages are smaller. */
 const LARGE_BYTES = 4_194_304
 
 function readBody(
@@ -290,7 +290,7 @@ function readBody(
       body.destroy()
     }
     const chunks: Buffer[] = []
-    /** Allocated at the largest size, which takes memory only where it is written. Concatenating at the end takes twice the memory. */
+    /** Allocated at the maximum size, which uses memory only for the written part. Concatenating at the end takes twice the memory. */
     let large: Buffer | undefined
     let bytes = 0
     let sentBytes = 0
@@ -306,7 +306,7 @@ function readBody(
       const place = whenLarge(AbortSignal.any([signal, failed.signal]))
       if (place === undefined) return begin()
       body.pause()
-      // The server is not to blame for this.
+      // The wait is not the server's fault.
       deadline.pause()
       place.then(() => {
         deadline.resume()
@@ -314,7 +314,7 @@ function readBody(
         body.resume()
       }, fail)
     }
-    // As it comes, packed or not.
+    // Counts bytes as received, compressed or not.
     response.on('data', (chunk: Buffer) => {
       sentBytes += chunk.length
     })
@@ -328,7 +328,7 @@ function readBody(
     })
     const breakOff = (cause: Error | null) => fail(cause instanceof FetchError ? cause : stopped(signal, cause))
     response.on('error', breakOff)
-    // Node drops an error that arrives right behind the head, before anybody listens.
+    // Node drops an error that arrives immediately after the head, before a listener exists.
     if (response.destroyed) breakOff(response.errored)
     response.on('close', () => {
       if (!response.readableEnded) fail(stopped(signal))
@@ -338,7 +338,7 @@ function readBody(
     body.on('end', () => {
       if (signal.aborted) return fail(stopped(signal))
       resolve(large === undefined ? Buffer.concat(chunks) : large.subarray(0, bytes))
-      // What is compressed may end before the answer does, and nobody waits for the rest.
+      // Compressed data may end before the answer does. The rest is not needed.
       response.destroy()
     })
   })

@@ -10,12 +10,12 @@ export interface PostInput {
 }
 
 const MAX_BODY_BYTES = 65_536
-/** A receiver that says more must not hold a connection. */
+/** A receiver that sends more must not occupy a connection. */
 const BODY_WITHIN_MS = 1_000
 
 /**
- * Sends JSON to a URL of the public internet, under the same rules as `guardedFetch`, and resolves to the status of the answer. Its body is discarded. A
- * redirect is not followed, because it leads to another receiver. Throws `FetchError`.
+ * Sends JSON to a public URL, under the same rules as `guardedFetch`. Resolves to the status of the answer, whose body is discarded.
+ * Does not follow redirects, because they lead to another receiver. Throws `FetchError`.
  */
 export async function guardedPost(rules: FetchRules, { url, headers, body, signal }: PostInput): Promise<number> {
   const timeout = AbortSignal.timeout(rules.timeoutMs)
@@ -30,7 +30,7 @@ export async function guardedPost(rules: FetchRules, { url, headers, body, signa
   return response.statusCode
 }
 
-/** Reads a short body to its end, so that its receiver sees no broken connection. A longer one, in bytes or in time, is cut off. Resolves when the body has ended. */
+/** Reads a short body to its end, so that the receiver sees no broken connection. Cuts off a body that is longer in bytes or time. */
 function discard(response: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0

@@ -4,29 +4,29 @@ import { Resolver } from 'node:dns/promises'
 /** Returns the addresses of a name. Rejects with the code `ENOTFOUND` if it has none. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>
 
-/** Asks the machine's resolver, which reads the hosts file, too. Only for names that the operator chose: one without an answer keeps a thread busy. */
+/** Uses the system resolver, which also reads the hosts file. Only for names that the operator chose: a name without an answer occupies a thread. */
 export const resolveBySystem: Resolve = (name) =>
   new Promise((resolve, reject) => {
     dnsLookup(name, { all: true }, (error, found) => (error === null ? resolve(found.map((one) => one.address)) : reject(error)))
   })
 
 const LOOPBACK = ['127.0.0.1', '::1']
-/** To an answer of a server, and how often it is asked. */
+/** Timeout of one query in milliseconds, and the number of queries. */
 const ANSWER_WITHIN_MS = 2_000
 const TRIES = 2
-/** In all. A server may answer for one kind of address and never for the other. */
+/** Total timeout. A server may answer for one address family and never for the other. */
 const TIMEOUT_MS = 5_000
 /** The name has no address of this kind. */
 const NONE = new Set(['ENOTFOUND', 'ENODATA'])
 
 /**
- * Asks the machine's DNS servers without a thread: libuv shares few threads among all lookups by the system, so that two names without an answer would hold up
- * the calls to model providers. Reads no hosts file. `servers` replaces the machine's.
+ * Queries the machine's DNS servers without a thread: libuv shares few threads among all system lookups, so two names without an answer
+ * would block calls to model providers. Reads no hosts file. `servers` replaces the machine's servers.
  */
 export function dnsResolver({ servers, timeoutMs = TIMEOUT_MS }: { servers?: string[]; timeoutMs?: number } = {}): Resolve {
   return async (name, signal) => {
     if (/(?:^|\.)localhost\.?$/.test(name)) return LOOPBACK
-    // One for each name: it reads the machine's servers when it is made, and is cancelled alone.
+    // One resolver per name: it reads the machine's servers when it is created, and can be cancelled alone.
     const resolver = new Resolver({ timeout: ANSWER_WITHIN_MS, tries: TRIES })
     if (servers !== undefined) resolver.setServers(servers)
     const cancel = () => resolver.cancel()

@@ -1,16 +1,16 @@
 import type { MarkdownIt } from 'markdown-it'
 
-/** Marks of emphasis and of struck text, and a sentence's end: not part of the address before them (GFM 6.9). */
+/** Emphasis and strikethrough marks and sentence ends are not part of the address before them (GFM 6.9). */
 const MARKS = '?!.,:*_~'
 const ENTITY = /&[a-zA-Z0-9]{1,30};$/
 const HOST = /^[\w-]+(?:\.[\w-]+)+(?=[/?#:\s<]|[^\w-]|$)/u
-/** Without one of these, there is no address. */
+/** A text without one of these contains no address. */
 const HINT = /@|\/\/|www\./i
 const PATH = /^[/?#:][^\s<]{0,4000}/u
 
-/** GFM's links without brackets: `www.…`, and addresses that end before marks. */
+/** GFM's autolinks without brackets: `www.…`, and addresses that end before marks. */
 export function bareAddresses({ linkify }: MarkdownIt): void {
-  // A bare word with a dot is a file or a method far more often than a host.
+  // A bare word with a dot is usually a file or a method, not a host.
   linkify.set({ fuzzyLink: false })
   linkify.add('www.', {
     validate: (text, at) => {
@@ -38,14 +38,14 @@ export function bareAddresses({ linkify }: MarkdownIt): void {
   }
 }
 
-/** Closing brackets that an address never opened. */
+/** Counts closing brackets without an opening bracket in the address. */
 function surplus(address: string): number {
   let open = 0
   for (const c of address) open += c === '(' ? 1 : c === ')' ? -1 : 0
   return Math.max(0, -open)
 }
 
-/** Where an address ends that leaves marks, and so many closing brackets, to what surrounds it. From the end, so that it takes no longer than that is long. */
+/** Returns the end of an address without trailing marks and without `brackets` closing brackets. Scans from the end, in linear time. */
 function endOf(address: string, brackets: number): number {
   let left = brackets
   for (let end = address.length; end > 0; ) {

@@ -1,6 +1,6 @@
 import type { MarkdownIt } from 'markdown-it'
 
-/** A table adds cells to short rows, and a link repeats the address of its definition: a short text could become many megabytes. */
+/** Tables pad short rows with cells, and links repeat the address of their definition: a short text could become many megabytes. */
 const MOST_TIMES = 5
 const MORE_CHARS = 50_000
 const TOKENS_A_CHAR = 2
@@ -8,12 +8,12 @@ const MORE_TOKENS = 10_000
 
 class TooLong extends Error {}
 
-/** The most characters of HTML that Markdown should become. */
+/** Returns the maximum characters of HTML for a Markdown text. */
 export const mostChars = (source: string): number => MOST_TIMES * source.length + MORE_CHARS
 
-/** Makes a renderer stop at Markdown that multiplies: then the function returns undefined, before the HTML is made. */
+/** Limits a renderer: the returned function returns undefined for Markdown that multiplies, before it makes the HTML. */
 export function bounded(markdown: MarkdownIt): (source: string) => string | undefined {
-  /** What the text that is being rendered may still become. */
+  /** Remaining limits for the current text. */
   let tokensLeft = 0
   let attributeCharsLeft = 0
   markdown.block.State = class extends markdown.block.State {

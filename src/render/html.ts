@@ -5,27 +5,27 @@ import { bounded, mostChars } from './bounded.ts'
 import { singleTildes } from './single-tilde.ts'
 import { taskLists } from './task-list.ts'
 
-// Two independent barriers: the renderer passes no raw HTML on, and the sanitiser lets only its own list through.
+// Two independent barriers: the renderer passes no raw HTML, and the sanitizer allows only its own list.
 const markdown = markdownIt({ html: false, linkify: true }).use(taskLists).use(bareAddresses).use(singleTildes)
-// GFM's element for struck text.
+// GFM's element for strikethrough.
 markdown.renderer.rules.s_open = () => '<del>'
 markdown.renderer.rules.s_close = () => '</del>'
 
 const render = bounded(markdown)
 
-/** The list is searched for each element and each text: what replies are made of comes first. */
+/** The list is searched for each element and text, so the most frequent elements come first. */
 const TAGS = [
   ...['li', 'p', 'td', 'code', 'strong', 'a', 'tr', 'em', 'th', 'ul', 'ol', 'h2', 'h3', 'pre', 'br', 'table', 'thead', 'tbody'],
   ...['blockquote', 'del', 'h1', 'h4', 'h5', 'h6', 'hr', 'img', 'input'],
 ]
 
-/** The text alignment that GFM tables write is the only style that survives, letter by letter: CSS is not parsed. */
+/** The alignment of GFM tables is the only allowed style, compared as text: CSS is not parsed. */
 const ALIGNED = { name: 'style', values: ['text-align:left', 'text-align:right', 'text-align:center'] }
 
 /**
- * Markdown (CommonMark, tables, strikethrough, autolinks, task lists) as HTML that cannot act: no script, style sheet, event handler,
- * frame, form or dangerous link survives. An image becomes a link, because its address can carry data out, unless its host is listed. Markdown whose HTML
- * would be longer than 50,000 characters and five times its own length comes as preformatted text.
+ * Renders Markdown (CommonMark, tables, strikethrough, autolinks, task lists) as HTML without scripts, style sheets, event handlers, frames,
+ * forms or dangerous links. An image becomes a link unless its host is listed, because its address can leak data.
+ * Markdown whose HTML exceeds five times its length plus 50,000 characters becomes preformatted text.
  */
 export function renderHtml(source: string, imageHosts: string[]): string {
   const html = render(source)
@@ -62,7 +62,7 @@ function sanitized(html: string, imageHosts: string[]): string {
   })
 }
 
-/** Returns the full address, or undefined for a host that is not listed. A page resolves `https:host/path`, as written, to its own host. */
+/** Returns the full address, or undefined if its host is not listed. A page would resolve `https:host/path` to its own host. */
 function listedAddress(address: string, hosts: string[]): string | undefined {
   if (hosts.length === 0) return undefined
   const url = URL.parse(address)

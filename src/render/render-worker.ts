@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { renderHtml } from './html.ts'
 
-/** Answered with the HTML. */
+/** The thread answers with the HTML. */
 export interface RenderRequest {
   source: string
   imageHosts: string[]
@@ -10,5 +10,5 @@ export interface RenderRequest {
 parentPort!.on('message', ({ source, imageHosts }: RenderRequest) => {
   parentPort!.postMessage(renderHtml(source, imageHosts))
 })
-// Loaded.
+// Reports that the thread has loaded.
 parentPort!.postMessage(undefined)

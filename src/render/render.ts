@@ -2,10 +2,10 @@ import { JobThread } from '../core/fairness/job-thread.ts'
 import { moduleBeside } from '../core/platform/module-beside.ts'
 import type { RenderRequest } from './render-worker.ts'
 
-/** Longer Markdown would hold up other requests for more than 50 ms. */
+/** Longer Markdown would block other requests for more than 50 ms. */
 const LONG_CHARS = 10_000
 
-/** A reply that takes longer, such as a table of thousands of columns, is rendered elsewhere while others wait. */
+/** A slower reply, such as a table of thousands of columns, moves to another thread while others wait. */
 const SLOW_MS = 500
 
 let html: Promise<typeof import('./html.ts')> | undefined
@@ -18,13 +18,13 @@ const thread = new JobThread<RenderRequest, string>({
 })
 
 /**
- * Returns Markdown as safe HTML (see `html.ts`). Long Markdown is rendered in threads, where owners take turns. The renderer and the sanitiser are loaded at
- * first use: most deployments never ask for HTML. Rejects with `unavailable` if the thread ends over it.
+ * Renders Markdown as safe HTML (see `html.ts`), long Markdown in threads where owners take turns. Rejects with `unavailable` if the thread dies.
+ * The renderer and the sanitizer are loaded at first use, because most deployments never request HTML.
  */
 export async function renderHtml(source: string, imageHosts: string[], owner = ''): Promise<string> {
   if (source.length > LONG_CHARS) return thread.run(owner, { source, imageHosts })
   html ??= import('./html.ts').catch((error: unknown) => {
-    html = undefined // for want of descriptors, say: the next one tries again
+    html = undefined // for example, no file descriptors: the next call tries again
     throw error
   })
   return (await html).renderHtml(source, imageHosts)

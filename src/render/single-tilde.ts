@@ -1,10 +1,10 @@
 import type { MarkdownIt, StateInline } from 'markdown-it'
 
 const TILDE = 126
-/** Pairs of one tilde and pairs of two must not be matched with each other. */
+/** Single and double tildes must not match each other. */
 const MARKER = TILDE + 0x10000
 
-/** GFM strikes text between single tildes, too. Not within words: `5~10` is a range. */
+/** GFM also strikes text between single tildes. Not within words: `5~10` is a range. */
 export function singleTildes(markdown: MarkdownIt): void {
   markdown.inline.ruler.before('strikethrough', 'single-tilde', (state, silent) => {
     if (silent || state.src.charCodeAt(state.pos) !== TILDE) return false

@@ -13,17 +13,17 @@ export interface Source {
   documentId: string
   title: string
   url: string | null
-  /** Of a document that has pages. */
+  /** Only for documents with pages. */
   page?: number
   snippet: string
   score: number
 }
 
-/** Marks by what became of them. Unsupported ones are no longer in the reply. */
+/** Marks by verdict. Unsupported ones are no longer in the reply. */
 export interface CitationCounts {
   supported: number
   unsupported: number
-  /** Where there was nothing to hold against the passage: another language, or hardly a word. */
+  /** Could not be checked: the passage is in another language, or the statement has almost no content. */
   unchecked: number
 }
 
@@ -33,34 +33,31 @@ export interface Cited {
   citations: CitationCounts
 }
 
-/** Returns a text in which nothing can be cited, as it is. */
+/** Returns a text unchanged, without citations. */
 export const uncited = (markdown: string): Cited => ({
   markdown,
   sources: [],
   citations: { supported: 0, unsupported: 0, unchecked: 0 },
 })
 
-/** What a model knows of its own citations. */
+/** What is known about the citations before the check. */
 export interface CiteOptions {
-  /** Verbatim text behind each mark, by n: nothing is left to check. */
+  /** Verbatim text for each mark, by n. If given, nothing is checked. */
   quotes?: Map<number, string> | undefined
-  /** What the user asked, in whose words no number needs a proof. */
+  /** The user's question. Numbers in it need no support. */
   question?: string
-  /** Other than the usual, for measuring. */
+  /** Other thresholds, for measurements. */
   least?: LeastShares
 }
 
-/** Further numbers of marks are removed. No honest reply has so many, and each becomes a citation with the title of its source. */
+/** Marks beyond this number are removed. No honest reply has so many, and each becomes a citation with the title of its source. */
 const MOST_MARKS = 500
-/** A snippet is chosen by the first so many statements that cite its passage. */
+/** The number of statements citing a passage that a snippet is chosen by. */
 const MOST_STATEMENTS = 20
-/** The language of a reply is taken from its beginning. */
+/** The beginning of a reply from which its language is detected. */
 const LANGUAGE_CHARS = 2_000
 
-/**
- * Checks the `[n]` marks of a reply against the passages that they name, takes out those without support, or of no passage, and numbers the
- * others from 1.
- */
+/** Checks the `[n]` marks of a reply against their passages, removes marks without support or passage, and numbers the others from 1. */
 export function cite(text: string, hits: Hit[], options: CiteOptions = {}): Cited {
   return drain(new Citer(hits, options).steps(text))
 }
@@ -78,9 +75,9 @@ interface Citation {
   statements: string[]
 }
 
-/** What the sections up to `section` came to. */
+/** The result for the sections up to `section`. */
 interface Progress {
-  /** Their text as it was given. */
+  /** The original text. */
   text: string
   section: Section
   markdown: string
@@ -90,7 +87,7 @@ interface Progress {
   marks: number
 }
 
-/** Checks the marks of a reply section by section, so that neither a long reply nor one that grows is judged again from its beginning. */
+/** Checks the marks of a reply by section, so that a long or growing reply is not checked again from its beginning. */
 export class Citer {
   readonly #hits: Hit[]
   readonly #quotes: CiteOptions['quotes']
@@ -114,7 +111,7 @@ export class Citer {
     }
   }
 
-  /** Returns the beginning of a reply with its marks checked. The reply grows: `text` begins with the text of the last call. */
+  /** Returns the beginning of a growing reply with its marks checked. `text` begins with the text of the last call. */
   settle(text: string): string {
     return drain(this.#check(text)).markdown
   }
@@ -133,7 +130,7 @@ export class Citer {
     return { markdown, sources, citations }
   }
 
-  // Replaces what is complete and never changes it: a growing reply may be settled in the pauses of `cite`.
+  // Replaces `#complete` and never mutates it, since a growing reply may be settled in the pauses of `cite`.
   *#check(text: string): Generator<void, Progress> {
     for (;;) {
       const section = sectionAfter(text, this.#complete.section)
@@ -161,7 +158,7 @@ export class Citer {
       const numbers = kept.map((n) => note(order, n, statements[i]![0] ?? ''))
       markdown += text.slice(end, mark.start) + toText(text, mark, numbers)
       end = mark.end
-      // A line that began with it begins with what follows.
+      // If the mark began its line, the spaces after it are removed too.
       if (kept.length === 0 && /(?:^|\n)$/.test(text.slice(Math.max(0, mark.start - 1), mark.start))) {
         while (text[end] === ' ') end++
       }
@@ -201,7 +198,7 @@ function copyOf(progress: Progress): Progress {
 
 type Judge = (n: number, statements: string[]) => Verdict
 
-/** Each passage is read once, and only where it is cited; so is each statement, in each language that the beginning of a growing reply was taken for. */
+/** Analyses each passage once, when it is first cited, and each statement once per language detected for the growing reply. */
 function judges(hits: Hit[], question: string, least: LeastShares): (text: string) => Judge {
   const witnesses = new Map<number, Witness>()
   const claimsByLanguage = new Map<Language, Map<string, Claim>>()
@@ -227,7 +224,7 @@ function judges(hits: Hit[], question: string, least: LeastShares): (text: strin
   }
 }
 
-/** Returns the number of a source in the reply, given by its first citation. */
+/** Returns the number of a source in the reply. The first citation assigns it. */
 function note(order: Map<number, Citation>, n: number, statement: string): number {
   const citation = order.get(n) ?? { index: order.size + 1, statements: [] }
   order.set(n, citation)

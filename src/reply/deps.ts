@@ -1,7 +1,6 @@
 import type { Ids } from '../core/ports/ports.ts'
 import type { RetrievalDeps } from '../retrieval/deps.ts'
 
-/** What making a reply works with. */
 export interface ReplyDeps extends RetrievalDeps {
   /** Returns a number from 0 to 1. */
   random: () => number

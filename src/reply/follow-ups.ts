@@ -7,7 +7,7 @@ import { tagged } from '../retrieval/tagged.ts'
 import type { ReplyDeps } from './deps.ts'
 import type { FollowUp } from './trace.ts'
 
-/** The reply is stored already; a caller should not wait long for what only goes with it. */
+/** The reply is already stored, so a caller should not wait long for an extra. */
 const LIMIT_MS = 1_000
 const MAX_CHARS = 200
 const MAX_CHARS_SHOWN = 3_000
@@ -31,13 +31,13 @@ const SCHEMA = {
 }
 
 export interface Answered {
-  /** What the user asked so far, the last included. */
+  /** The user's questions so far, including the last one. */
   asked: string[]
   reply: string
   retrieval: Retrieval
 }
 
-/** Questions to go on with. Undefined where the agent offers none; empty where finding them failed: the reply never suffers. */
+/** Suggests follow-up questions. Undefined if the agent has them disabled; empty after a failure, which never affects the reply. */
 export async function suggestFollowUps(deps: ReplyDeps, payer: Payer, answered: Answered): Promise<FollowUp[] | undefined> {
   const { agent } = payer
   if (!agent.followUps.enabled) return undefined
@@ -56,17 +56,14 @@ async function fromKnowledge(deps: ReplyDeps, { agent, key }: Payer, { asked, re
   return orNone(deps.knowledge.suggest(agent.id, { askedBy: key?.id, asked, retrieval, count, filter: agent.retrieval.filter }))
 }
 
-/** What the knowledge base finds within the limit. */
+/** Resolves to the suggestions of the knowledge base, or to none after the time limit. */
 function orNone(found: Promise<Suggestion[]>): Promise<Suggestion[]> {
   const { promise: late, resolve } = Promise.withResolvers<Suggestion[]>()
   const timer = setTimeout(() => resolve([]), LIMIT_MS)
   return Promise.race([found, late]).finally(() => clearTimeout(timer))
 }
 
-/**
- * Returns the model's ideas, but no more than it was asked for. If the agent has a knowledge base, it returns only questions that the base answers, with the
- * confidence of the search.
- */
+/** Returns the model's suggestions, up to the number asked for. With a knowledge base: only those that it answers, with the search's confidence. */
 async function fromModel(deps: ReplyDeps, payer: Payer, { asked, reply, retrieval }: Answered): Promise<Suggestion[]> {
   const { agent } = payer
   const talk = transcript(

@@ -7,22 +7,22 @@ import type { ReplyDeps } from './deps.ts'
 import type { ReplyTarget } from './reply-target.ts'
 import type { Attempt, Trace } from './trace.ts'
 
-/** The first pause before another try, doubled with each; drawn from half of it to all, so that many senders do not come back at once. */
+/** The first pause before a retry. It doubles with each retry, with jitter from half to all of it, so that many senders do not retry at once. */
 const FIRST_PAUSE_MS = 400
-/** Rather another model than a wait of more. */
+/** If another model is left, a longer pause is not worth the wait. */
 const PATIENCE_MS = 2_000
 
 /** A generated reply with its model and attempts. */
 export interface Generated extends Omit<ModelReply, 'finish'> {
   finish: Trace['finish']
-  /** As agents name it: `provider/name`, or `extractive`. */
+  /** Named as in agents: `provider/name`, or `extractive`. */
   model: string
   attempts: Attempt[]
 }
 
 /**
- * Asks the agent's model, again where that may help, then its fallbacks in order; the text grows in the turn. Nothing is tried again
- * once somebody may have read it. A turn that is cancelled comes back with what there is. Throws `model_failed` or `model_timeout`.
+ * Calls the agent's model, with retries if they may help, then its fallbacks in order. The text grows in the turn. Nothing is retried once a reader may have
+ * seen text. A cancelled turn resolves to the text so far. Throws `model_failed` or `model_timeout`.
  */
 export async function generate(deps: ReplyDeps, payer: Payer, request: ModelRequest, target: ReplyTarget): Promise<Generated> {
   const { agent } = payer
@@ -46,7 +46,7 @@ export async function generate(deps: ReplyDeps, payer: Payer, request: ModelRequ
         if (target.signal.aborted) throw error
         deps.warn(`model ${name} of agent ${agent.id} failed`, error)
         if (target.wasShown) throw error
-        // At once, and not when the next try begins: whoever comes to read meanwhile must not see what will be taken back.
+        // Clears the text before the pause, so that new readers do not see text that is taken back.
         target.restart()
         const isLast = i === names.length - 1
         const waitMs = pauseBeforeNext(deps, target, error, tries, isLast)
@@ -61,7 +61,7 @@ export async function generate(deps: ReplyDeps, payer: Payer, request: ModelRequ
   throw new ReparteeError('internal_error', 'No model is configured.')
 }
 
-/** Milliseconds until the same model is asked again; undefined where that makes no sense, or does not fit in the turn's time. */
+/** Returns the milliseconds until the next attempt with the same model. Undefined if a retry cannot help, or exceeds the turn's time limit. */
 function pauseBeforeNext(
   { limits, random }: ReplyDeps,
   target: ReplyTarget,

@@ -4,21 +4,21 @@ import { bytesOfTokens, estimateTokens, tokensOfBytes } from '../core/tokens.ts'
 import { listRecent, type RecentMessage } from '../store/tables/messages.ts'
 import type { ReplyDeps } from './deps.ts'
 
-/** Messages that stay in the prompt word by word; the rest goes in steps, so that a prompt begins as the one before and is cached. */
+/** Messages that stay verbatim in the prompt. Older ones are removed in steps, so that prompts keep the same beginning and hit the provider's cache. */
 export const NEWEST = 20
 export const STEP = 10
 
-/** What a prompt says of the conversation so far. */
+/** The conversation so far, as a prompt contains it. */
 export interface Past {
-  /** What the messages before these come down to; empty where nothing was left out. */
+  /** The summary of earlier messages; empty if nothing was left out. */
   summary: string
-  /** The place that the summary reaches to, 0 for none. */
+  /** The position up to which the summary reaches; 0 without a summary. */
   upto: number
   /** Oldest first. */
   messages: RecentMessage[]
 }
 
-/** The newest messages of a session up to a place, and the summary of what stands before them. Costs the same however long the session is. */
+/** Resolves to the newest messages of a session up to a position, and the summary of earlier ones. The cost does not depend on the session's length. */
 export async function readPast(deps: ReplyDeps, session: Session, last: number): Promise<Past> {
   const { agentId, id } = session
   if (last === 0) return { summary: '', upto: 0, messages: [] }
@@ -27,10 +27,10 @@ export async function readPast(deps: ReplyDeps, session: Session, last: number):
   return { summary: upto === 0 ? '' : summary!.text, upto, messages: messages.filter((m) => m.seq > upto && m.seq <= last) }
 }
 
-/** The place of the first message in a prompt: between NEWEST and NEWEST + STEP stay. */
+/** Returns the position of the first message in a prompt. NEWEST to NEWEST + STEP messages stay. */
 const firstOf = (last: number): number => (last < NEWEST + STEP ? 1 : Math.floor((last - NEWEST) / STEP) * STEP + 1)
 
-/** The newest messages that fit a budget. */
+/** Returns the newest messages that fit into a token budget. */
 export function withinBudget<M extends Pick<HistoryEntry, 'content' | 'bytes'>>(messages: M[], tokens: number): M[] {
   let room = tokens
   const last = messages.findLastIndex(({ content, bytes }) => {

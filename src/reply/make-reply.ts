@@ -28,11 +28,11 @@ export interface ReplyInput extends Payer {
   past: Past
 }
 
-/** A reply that is complete, and not yet stored. */
+/** A complete reply that is not yet stored. */
 export interface Draft {
-  /** As it is shown. */
+  /** The text in the requested format. */
   content: string
-  /** As the model wrote it, where that is not what is shown. */
+  /** The model's Markdown, if `content` is HTML. */
   markdown: string | null
   model: string
   usage: Usage | null
@@ -41,7 +41,7 @@ export interface Draft {
   detail: ReplyDetail
 }
 
-/** What the agent says to a message: retrieved, generated, its citations checked, rendered. */
+/** Makes the agent's reply to a message: retrieves, generates, checks citations and renders. */
 export async function makeReply(deps: ReplyDeps, input: ReplyInput, target: ReplyTarget): Promise<Draft> {
   const { stopwatch } = target
   const { agent, message, past } = input
@@ -53,17 +53,17 @@ export async function makeReply(deps: ReplyDeps, input: ReplyInput, target: Repl
   const { retrieval } = found
   const shown = isPrompted(agent) ? passagesFor(retrieval, deps.limits.passageTokens) : []
   stopwatch.lap('retrieve')
-  // Without documents there is nothing to cite, and a [1] is whatever the model means by it. A model that quotes has seen all passages.
+  // Without documents there is nothing to cite, and a [1] has the model's own meaning. A model that quotes has seen all passages.
   const citerOf = (quotes?: CiteOptions['quotes']) =>
     retrieval.emptyBase ? undefined : new Citer(quotes === undefined ? shown : retrieval.hits, { quotes, question: message })
   let citer = citerOf()
   target.settle = (text) => citer?.settle(text) ?? text
   const reply = talk === undefined ? await answer(deps, input, found, shown, target) : saidByItself(talk)
   if (reply.quotes !== undefined) citer = citerOf(reply.quotes)
-  if (target.length === 0) target.append(reply.text) // of models that do not stream
+  if (target.length === 0) target.append(reply.text) // for models that do not stream
   stopwatch.lap('generate')
   const text = cleanText(reply.text)
-  // Keys take turns at long replies, and so do the agents of a key.
+  // Long replies are checked in turns of keys, and of the agents of a key.
   const owner = `${input.key?.id ?? ''}/${agent.id}`
   const { markdown, sources, citations } = (await citer?.cite(text, owner)) ?? uncited(text)
   const grounding = reply.grounding ?? {
@@ -92,10 +92,10 @@ export async function makeReply(deps: ReplyDeps, input: ReplyInput, target: Repl
   return { content, markdown: isHtml ? markdown : null, model: reply.model, usage, retrieval, trace, detail }
 }
 
-/** It may come to a model that reads a prompt. */
+/** Returns true if a model that reads a prompt may be called. */
 const isPrompted = (agent: Agent): boolean => hasLanguageModel(agent) || agent.fallbackModels.length > 0
 
-/** An agent with a least confidence does not ask its model at all below it. */
+/** Generates the answer. Below the agent's minimum confidence, no model is called. */
 function answer(
   deps: ReplyDeps,
   input: ReplyInput,
@@ -125,7 +125,7 @@ function answer(
   return generate(deps, input, request, target)
 }
 
-/** Of a message that asks nothing of the documents. */
+/** The retrieval result for small talk. */
 const notSearched: Retrieval = { query: '', standsAlone: true, hits: [], confidence: 0 }
 
 const saidByItself = (text: string): Generated => ({

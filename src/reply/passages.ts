@@ -2,24 +2,24 @@ import type { Hit, Retrieval } from '../core/ports/retrieval.ts'
 import { estimateTokens } from '../core/tokens.ts'
 
 /**
- * The share of the best score below which a passage is left out. On seven test collections in twelve languages those below held what answers in
- * three questions of a thousand at most, and were a tenth to a half of the tokens; from 0.5 on answers are lost.
+ * The share of the best score below which a passage is left out. Measured on seven test collections in twelve languages: such passages
+ * contained the answer to at most 0.3 % of the questions. They were 10 % to 50 % of the tokens. From 0.5 on, answers are lost.
  */
 const LEAST_SHARE = 0.4
-/** A passage of which so much stands in better ones adds nothing. */
+/** A passage adds nothing if better ones contain this share of it. */
 const REPEATED_SHARE = 0.8
 
-/** Of the passages found those that go into a prompt, and can be cited: the best ones that fit, at least one. */
+/** Returns the passages that go into a prompt and can be cited: the best ones that fit, at least one. */
 export const passagesFor = (retrieval: Retrieval, maxTokens: number): Hit[] =>
   fitting(unrepeated(earningTheirPlace(retrieval)), maxTokens)
 
-/** Only scores by words fall off with what a passage is worth; the others say no more than the order. */
+/** Filters by score only for word search, where scores decrease with relevance. Other scores only give the order. */
 function earningTheirPlace({ hits, mode, isReranked }: Retrieval): Hit[] {
   if (mode === 'hybrid' || isReranked === true) return hits
   return hits.filter(({ score }) => score >= LEAST_SHARE * hits[0]!.score)
 }
 
-/** Documents are kept in several versions, and pages of a site repeat each other. */
+/** Removes repeated passages: documents exist in several versions, and pages of a site repeat each other. */
 function unrepeated(hits: Hit[]): Hit[] {
   const said = new Set<string>()
   return hits.filter(({ text }) => {

@@ -16,13 +16,13 @@ export interface PromptInput {
   history: HistoryEntry[]
   message: string
   additionalContext: string | undefined
-  /** The passages that go in, best first. */
+  /** The passages for the prompt, best first. */
   hits: Hit[]
-  /** The agent's base holds documents, whether or not something was found. */
+  /** True if the agent's base has documents, even if none was found. */
   hasKnowledge: boolean
 }
 
-/** What is sent to a language model: what never changes first, so that providers' prompt caches hit; what is not ours to trust marked as data. */
+/** Builds the prompt for a language model. Constant parts come first, so that providers' prompt caches hit. Untrusted text is marked as data. */
 export function buildPrompt(input: PromptInput, historyTokens: number): PromptMessage[] {
   const { agent, summary, message, additionalContext } = input
   const rules = [agent.instructions, input.hasKnowledge ? GROUNDED : '']
@@ -31,7 +31,7 @@ export function buildPrompt(input: PromptInput, historyTokens: number): PromptMe
     role: role === 'AI' ? 'assistant' : 'user',
     content,
   }))
-  // Providers want the user to speak first.
+  // Providers require that the first message is from the user.
   if (summary !== '') past.unshift({ role: 'user', content: tagged('summary', `Earlier in this conversation:\n${summary}`) })
   else while (past[0]?.role === 'assistant') past.shift()
   const head: PromptMessage[] = system === '' ? [] : [{ role: 'system', content: system }]

@@ -1,21 +1,21 @@
 import type { Stopwatch } from './stopwatch.ts'
 
-/** Where a reply grows while it is made. A turn is one. */
+/** The growing reply of a turn. */
 export interface ReplyTarget {
-  /** Names this run of the turn. */
+  /** The id of this run of the turn. */
   readonly run: string
   readonly signal: AbortSignal
-  /** Undefined while it runs. A reply that was cancelled is returned as far as it came. */
+  /** Undefined while the turn runs. A cancelled reply is returned as far as it was generated. */
   readonly stopped: string | undefined
-  /** When it began, on the clock of `performance`. */
+  /** The start, on the clock of `performance`. */
   readonly begunAt: number
   readonly stopwatch: Stopwatch
   /** The reply so far, as Markdown. */
   readonly text: string
   readonly length: number
-  /** A reader may have seen the text, so it cannot be taken back. */
+  /** True if a reader may have seen text, so that it cannot be taken back. */
   readonly wasShown: boolean
-  /** Returns what a beginning of the text becomes once its citations are checked. */
+  /** Returns the final form of a beginning of the text, with checked citations. */
   settle: (text: string) => string
   append(piece: string): void
   /** Empties the text before another attempt. */

@@ -2,7 +2,7 @@ import type { Agent } from '../core/agent.ts'
 import type { Retrieval } from '../core/ports/retrieval.ts'
 import type { Trace } from './trace.ts'
 
-/** What was searched, how, and what was found: the part of a trace that is known before there is a reply. */
+/** Returns the retrieval part of a trace: the query, the method and the passages. It is known before the reply. */
 export function traceRetrieval(agent: Agent, retrieval: Retrieval): Pick<Trace, 'query' | 'retrieval' | 'passages'> {
   const asksForMore = agent.retrieval.mode === 'hybrid' || agent.retrieval.rerank
   return {

@@ -1,35 +1,35 @@
 import { findMarks, type Mark, withoutMarks } from './statements.ts'
 
-/** A section ends at the first blank line after so many characters that is not in a code block, */
+/** A section ends at the first blank line after this many characters that is not in a code block, */
 const SECTION_CHARS = 1_000
-/** and, without one, at the last line or word before this. */
+/** or, without one, at the last line or word before this. */
 const MAX_SECTION_CHARS = 4_000
 /** A statement is judged by up to 1,000 characters before its mark, which may be in the section before. */
 const CONTEXT_CHARS = 1_000
 
-/** A part of a reply whose marks are judged together. Where it ends depends only on the text before its end. */
+/** A part of a reply whose marks are checked together. Its end depends only on the text before it. */
 export interface Section {
-  /** Where the text begins that comes after it. */
+  /** The position in the reply at which the next section begins. */
   end: number
   inCode: boolean
   /** The end of the text before the section, without marks, and the section itself. */
   text: string
-  /** Where the section begins in `text`. */
+  /** The position in `text` at which the section begins. */
   start: number
   marks: Mark[]
 }
 
-/** Before the first section of a reply. */
+/** The state before the first section of a reply. */
 export const BEGINNING: Section = { end: 0, inCode: false, text: '', start: 0, marks: [] }
 
-/** Returns the section after another; undefined as long as it is not complete. */
+/** Returns the section after another. Undefined while it is not complete. */
 export function sectionAfter(text: string, before: Section): Section | undefined {
   const { end: start, inCode } = before
   const end = endOfSection(text, start, inCode)
   return end === undefined ? undefined : toSection(text.slice(start, end), before)
 }
 
-/** Returns what follows the last complete section. */
+/** Returns the text after the last complete section. */
 export const openSection = (text: string, before: Section): Section => toSection(text.slice(before.end), before)
 
 function toSection(text: string, before: Section): Section {
@@ -55,7 +55,7 @@ function endOfSection(text: string, start: number, inCode: boolean): number | un
     if (found[0] === '```') inCode = !inCode
     else if (!inCode && found.index - start >= SECTION_CHARS) return found.index + 2
   }
-  // A blank line, or a fence, could still begin at the last character.
+  // A blank line or a code fence could still begin at the last character.
   if (text.length < most + 2) return undefined
   for (const gap of ['\n', ' ']) {
     const at = text.lastIndexOf(gap, most - 1)

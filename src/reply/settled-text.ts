@@ -7,28 +7,27 @@ type GrowingText = Pick<ReplyTarget, 'text' | 'length' | 'settle'> & { read(star
 
 const LONG_SENTENCE_CHARS = 1_000
 const MAX_SENTENCE_CHARS = 4_000
-/** A long reply is settled in pieces, since each time its last section is checked again. */
+/** A long reply is settled in pieces, since each call checks its last section again. */
 const LONG_REPLY_CHARS = 2_000
 const PIECE_CHARS = 200
-/** What was settled further back does not change. */
+/** Text before these last characters does not change. */
 const SETTLED_CHARS = 8_000
 
 /**
- * The text of a turn as it will be kept, while it grows, for readers that nothing can be taken back from: a mark `[n]` is held until its
- * sentence is complete, and comes out as it stays, with its final number or not at all. Words come as soon as they are there. Without marks, a piece costs its own
- * length, and not that of the text before it.
+ * The growing text of a turn in its final form, for readers from whom text cannot be taken back. A mark `[n]` is buffered until its sentence is complete,
+ * then sent with its final number or dropped. Words are sent at once. Without marks, a piece costs its own length, not that of the text before it.
  */
 export class SettledText {
   readonly #turn: GrowingText
   /** The text up to its last mark, with checked marks. The text after it was sent unchanged. */
   #settled = ''
-  /** Where that ends in the turn's text. */
+  /** The end of `#settled` in the turn's text. */
   #settledEnd = 0
-  /** How much of the turn's text was handed out. */
+  /** The end of the sent text in the turn's text. */
   #end = 0
-  /** Where the sentence begins that is not complete yet. */
+  /** The beginning of the sentence that is not complete yet. */
   #open = 0
-  /** The length of the text from which it is looked at again. */
+  /** The text length at which the next check runs. */
   #nextLook = 1
   #isOff = false
 
@@ -61,13 +60,13 @@ export class SettledText {
     return settled.slice(sentChars)
   }
 
-  /** What is left of the reply as it is kept; undefined where it does not begin with what was handed out. */
+  /** Returns the unsent rest of the final reply. Undefined if the reply does not begin with the sent text. */
   rest(kept: string): string | undefined {
     const sent = this.#sentFrom(0)
     return kept.startsWith(sent) ? kept.slice(sent.length) : undefined
   }
 
-  /** Returns what was handed out, from a place on. */
+  /** Returns the sent text from a position on. */
   #sentFrom(from: number): string {
     const behind = Math.max(0, from - this.#settled.length)
     return this.#settled.slice(from) + this.#read(this.#settledEnd + behind, this.#end)
@@ -77,28 +76,28 @@ export class SettledText {
     return this.#turn.read(start, end - start)
   }
 
-  /** Returns where the settled text ends: before the first bracket of the open sentence, and before white space, which may go with a mark. */
+  /** Returns the end of the settled text: before the first bracket of the open sentence, and before trailing white space, which may belong to a mark. */
   #findEnd(length: number): number {
     const text = this.#read(this.#open, length)
     const from = this.#open
     if (!text.includes('[')) {
       const settled = text.trimEnd().length
-      // The next sentence with a bracket is not looked for further back. Some languages have no spaces.
+      // The next sentence with a bracket is not searched further back. Some languages have no spaces.
       const far = text.length - LONG_SENTENCE_CHARS
       if (far > 0) this.#open += Math.max(0, text.lastIndexOf(' ', far)) || far
       return settled === 0 ? this.#end : from + settled
     }
-    // The last sentence is open as long as no other has begun.
+    // The last sentence is open until the next one begins.
     const tail = text.slice(0, MAX_SENTENCE_CHARS)
     const start = sentences(withoutMarks(tail, findMarks(tail).marks)).at(-1)?.start ?? 0
     this.#open += start
     const openChars = length - this.#open
     if (start === 0 && openChars > MAX_SENTENCE_CHARS) {
-      // It does not end: the rest comes with the whole reply.
+      // The sentence does not end, so the rest is sent with the whole reply.
       this.#isOff = true
       return 0
     }
-    // A long sentence is looked at again when it has grown by a part of its length: with each word, that would take the square of it.
+    // A long sentence is checked again only after it has grown by a part of its length. A check per word would take quadratic time.
     if (openChars > LONG_SENTENCE_CHARS) this.#nextLook += Math.min(openChars, MAX_SENTENCE_CHARS) >> 2
     const bracket = text.indexOf('[', start)
     return from + text.slice(0, bracket === -1 ? text.length : bracket).trimEnd().length

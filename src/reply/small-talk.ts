@@ -3,7 +3,7 @@ import { normalize } from '../text/fold.ts'
 
 type Kind = Exclude<keyof Phrases, 'dontKnow'>
 
-// Whole messages, as `normal` leaves them; `|` between. A language that says the same as one above it is left to that one.
+// Whole messages, normalised by `normal` and separated by `|`. A form that several languages share is listed only in the first of them.
 const SAID: Record<string, Partial<Record<Kind, string>>> = {
   en: {
     hello:
@@ -190,7 +190,7 @@ for (const [language, kinds] of Object.entries(SAID)) {
     for (const form of forms.split('|')) if (!known.has(normal(form))) known.set(normal(form), { language, kind })
 }
 
-/** What people add to their thanks, by language. */
+/** Comments that people add to their thanks, by language. */
 const COMMENTS: Record<string, string> = {
   en: 'works|it works|that works|it works now|works now|it worked|that worked|that helped|that helps|perfect|great|cool|awesome|nice|got it|understood|that was it|all good|very helpful|for your help|for the help|for the quick reply|for the info|for that|for this|i will try that|ill try that',
   de: 'funktioniert|es funktioniert|klappt|hat geklappt|hat funktioniert|das hilft|hat geholfen|das hat geholfen|super|perfekt|prima|alles klar|verstanden|für die hilfe|für deine hilfe|für ihre hilfe|für die info',
@@ -204,7 +204,7 @@ const comments = new Map(
   Object.entries(COMMENTS).map(([language, forms]) => [language, new Set(forms.split('|').map((form) => normal(form)))]),
 )
 
-/** Thanks with a comment before or after: "thanks, works". */
+/** Finds thanks with a comment before or after: "thanks, works". */
 function thanksIn(said: string): { language: string; kind: Kind } | undefined {
   const words = said.split(' ')
   for (let at = 1; at < words.length; at++) {
@@ -217,10 +217,10 @@ function thanksIn(said: string): { language: string; kind: Kind } | undefined {
   return undefined
 }
 
-/** Longer messages ask for something. */
+/** Longer messages are no small talk. */
 const MAX_CHARS = 60
 
-/** Letter case, punctuation, emoji and accents of Latin do not matter. */
+/** Removes letter case, punctuation, emoji and Latin accents. */
 function normal(text: string): string {
   const plain = normalize(text, 'NFKD').replace(/(?<=\p{Script=Latin})\p{M}+/gu, '')
   return normalize(plain)
@@ -230,10 +230,7 @@ function normal(text: string): string {
     .trim()
 }
 
-/**
- * The reply to a message that asks nothing of the documents: a greeting, thanks, a farewell, a question about the agent itself. Undefined for
- * every other. In the language of the message; the agent's own greeting goes before ours.
- */
+/** Replies to small talk (greeting, thanks, farewell, question about the agent) in its language, else undefined. The agent's own greeting has priority. */
 export function smallTalk(message: string, { name, greeting }: { name: string; greeting: string }): string | undefined {
   if (message.length > MAX_CHARS) return undefined
   const own = normal(name)

@@ -3,7 +3,7 @@ import { sentences } from '../text/sentences.ts'
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu
 const MAX_CHARS = 600
 
-/** The sentence of a passage that shares most words with a reply, verbatim. */
+/** Returns the sentence of a passage that shares the most words with a reply, verbatim. */
 export function supportingText(passage: string, reply: string): string {
   const said = new Set(words(reply))
   let best = { shared: -1, start: 0, end: 0 }

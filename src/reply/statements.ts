@@ -1,8 +1,8 @@
 import { sentences, type TextSpan } from '../text/sentences.ts'
 
-/** Marks that stand in one place of a reply, and what they stand behind. */
+/** A run of adjacent citation marks in a reply. */
 export interface Mark {
-  /** Of the whole run of marks, with the space before it. */
+  /** The start of the run, including the space before it. */
   start: number
   end: number
   /** The n of each, in order. */
@@ -10,13 +10,13 @@ export interface Mark {
 }
 
 /**
- * Code is left as it is: `a[1]` in it is no citation. A mark that a link follows is the link's text. White space is looked at from its beginning only, so
- * that a long run of it costs its length and not the square of that.
+ * Skips code, in which `a[1]` is no citation, and marks that are the text of a link. White space matches only from its beginning, so that a long run takes
+ * linear and not quadratic time.
  */
 const CODE_OR_MARKS =
   /```[\s\S]*?(?:```|$)|`[^`\n]*`|(?<![ \t])[ \t]*(?<!\\)\[\d{1,3}(?:, ?\d{1,3})*\](?!\()(?:[ \t]*\[\d{1,3}(?:, ?\d{1,3})*\](?!\())*/g
 
-/** Returns the marks of a text in order, and whether it ends in a code block. `inCode`: it begins in one. */
+/** Returns the marks of a text in order, and whether it ends in a code block. `inCode`: the text begins in one. */
 export function findMarks(text: string, inCode = false): { marks: Mark[]; inCode: boolean } {
   const marks: Mark[] = []
   const fence = inCode ? text.indexOf('```') : 0
@@ -33,12 +33,12 @@ export function findMarks(text: string, inCode = false): { marks: Mark[]; inCode
   return { marks, inCode: endsInCode }
 }
 
-/** A statement is looked at for no more than this: what stands nearest to the mark. */
+/** The maximum length of a statement: the text nearest to the mark. */
 const MAX_CHARS = 1_000
 
 /**
- * What each mark stands for, nearest first: the words before it in its sentence, the sentence, and that with the one before; of a mark that
- * stands alone on its line, the block above it. Offsets are those of the text.
+ * Returns the statements of each mark, nearest first: the words before it in its sentence, the sentence, and the sentence with the previous one.
+ * For a mark alone on its line: the block above it. Offsets refer to `text`.
  */
 export function statementsOf(text: string, marks: Mark[]): string[][] {
   const bare = withoutMarks(text, marks)
@@ -60,7 +60,7 @@ export function statementsOf(text: string, marks: Mark[]): string[][] {
   })
 }
 
-/** The same text with blanks where marks stood: a mark behind a full stop must not hide it. */
+/** Returns the text with spaces in place of marks, because a mark after a full stop must not hide it. */
 export function withoutMarks(text: string, marks: Mark[]): string {
   let bare = ''
   let end = 0
@@ -77,13 +77,13 @@ const BLANK = /[^\S\n]/
 
 function standsAlone(text: string, { start, end }: Mark): boolean {
   let lineStart = start
-  // Going back to the last line break would read a line of many marks once for each of them.
+  // A search for the last line break would read a line with many marks once per mark.
   while (lineStart > 0 && BLANK.test(text[lineStart - 1]!)) lineStart--
   const isFirst = lineStart === 0 || text[lineStart - 1] === '\n'
   return isFirst && /^[ \t]*(?:\n|$)/.test(text.slice(end, end + 50))
 }
 
-/** Back to the blank line before it. */
+/** Returns the text back to the last blank line. */
 function blockAbove(text: string, end: number): string {
   const block = text.slice(Math.max(0, end - MAX_CHARS), end).trimEnd()
   return block.slice(block.lastIndexOf('\n\n') + 1)

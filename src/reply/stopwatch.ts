@@ -1,10 +1,10 @@
 export interface Timing {
   step: string
-  /** To the microsecond. */
+  /** Milliseconds, rounded to the microsecond. */
   ms: number
 }
 
-/** How long each step of a turn took. */
+/** Measures the duration of each step of a turn. */
 export class Stopwatch {
   readonly laps: Timing[] = []
   #last = performance.now()

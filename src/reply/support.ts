@@ -6,29 +6,29 @@ import { runGrams } from '../text/ngrams.ts'
 
 export type Verdict = 'supported' | 'unsupported' | 'unchecked'
 
-/** The share of a statement's content that its passage must hold; less in scripts without spaces. Measured with bench/citations.ts. */
+/** The share of a statement's content that its passage must contain; less in scripts without spaces. Measured with bench/citations.ts. */
 export interface LeastShares {
   words: number
   pieces: number
 }
 export const LEAST_SHARES: LeastShares = { words: 0.5, pieces: 0.3 }
-/** A statement of less than this says too little to be held against anything. */
+/** A statement with less content cannot be checked. */
 const LEAST_CONTENT = 2
-/** Of pieces of scripts without spaces several make a word. */
+/** In scripts without spaces, several pieces make a word. */
 const PIECE_WEIGHT = 0.25
 /** A shorter stem must be a whole word: "car" is not in "card". */
 const LEAST_PREFIX = 4
 
-/** What a statement says, as far as it can be held against a passage. */
+/** The content of a statement that can be checked against a passage. */
 export interface Claim {
   language: Language
   words: { exact: string; stem: string }[]
-  /** Of scripts without spaces. */
+  /** Only for scripts without spaces. */
   pieces: string[]
   numbers: string[]
 }
 
-/** `language` is that of the whole reply: a statement is short. */
+/** `language` is that of the whole reply, because a statement is too short to detect it. */
 export function toClaim(statement: string, language: Language): Claim {
   const { tokens, runs } = analyse(statement, language)
   return {
@@ -39,10 +39,10 @@ export function toClaim(statement: string, language: Language): Claim {
   }
 }
 
-/** The longest piece that is kept ready. */
+/** The longest piece in the index. */
 const MOST_PIECE_CHARS = 4
 
-/** A passage that statements are held against. It is analysed only for its language, and only if a statement is not supported. */
+/** A passage that statements are checked against. It is analysed only for its language, and only if a statement is not supported. */
 export class Witness {
   readonly #text: string
   readonly #words: string
@@ -50,7 +50,7 @@ export class Witness {
   readonly #question: string
   #language: Language | undefined
   #others: Set<string> | undefined
-  /** A growing reply is judged again and again. */
+  /** Cached because a growing reply is checked again and again. */
   readonly #verdicts = new Map<Claim, Verdict>()
   #sorted: string[] | undefined
   #pieces: Set<string> | undefined
@@ -62,7 +62,7 @@ export class Witness {
     this.#question = question
   }
 
-  /** Whether the passage bears out what is claimed, told nearest first. `least` must be the same for all claims. */
+  /** Returns whether the passage supports a statement, given as claims, nearest first. `least` must be the same for all calls. */
   judge(claims: Iterable<Claim>, least: LeastShares = LEAST_SHARES): Verdict {
     const claim = firstWithContent(claims)
     if (claim === undefined) return 'unchecked'
@@ -83,7 +83,7 @@ export class Witness {
     return claim.language === this.#language ? 'unsupported' : 'unchecked'
   }
 
-  /** The word, or one that begins as its stem does. */
+  /** Returns true if the passage contains the word, or one that begins with its stem. */
   #holdsWord(exact: string, stem: string): boolean {
     if (this.#beginning(exact) === exact) return true
     const prefix = stem.length > LEAST_PREFIX ? stem.slice(0, Math.max(LEAST_PREFIX, stem.length - 1)) : stem
@@ -91,7 +91,7 @@ export class Witness {
     return prefix.length < LEAST_PREFIX ? found === prefix : found?.startsWith(prefix) === true
   }
 
-  /** The first word, in order, that is not before `prefix`: if any word begins with it, this one does. */
+  /** Returns the first word in sort order that is not before `prefix`. If any word begins with the prefix, this one does. */
   #beginning(prefix: string): string | undefined {
     this.#sorted ??= [...new Set(this.#words.trim().split(' '))].sort(byCodeUnit)
     let from = 0
@@ -111,7 +111,7 @@ export class Witness {
 
   #holdsNumber(number: string): boolean {
     if (this.#numbers.has(number)) return true
-    // Spelled out, or said by the user, who needs no proof.
+    // Includes spelled-out numbers, and the user's own numbers, which need no support.
     this.#others ??= new Set([...spelledNumbersOf(this.#text), ...numbersOf(this.#question), ...spelledNumbersOf(this.#question)])
     const hour = Number(number)
     // 16:00 is four o'clock.
@@ -127,7 +127,7 @@ function firstWithContent(claims: Iterable<Claim>): Claim | undefined {
 
 const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Every part of a text of two to four characters. */
+/** Returns every part of a text of two to four characters. */
 function piecesOf(text: string): Set<string> {
   const pieces = new Set<string>()
   for (let at = 0; at < text.length; at++)
@@ -138,7 +138,7 @@ function piecesOf(text: string): Set<string> {
 
 const DIGITS = /\p{Nd}(?:[\p{Nd}.,'’\u00a0\u202f]*\p{Nd})?/gu
 const LIST_NUMBER = /^[ \t]*\d{1,3}[.)](?=\s)/gm
-/** Small numbers as words; the same in figures is no other number. */
+/** Small numbers as words. They equal the same number in digits. */
 const WORDS: Record<string, string> = Object.fromEntries(
   Object.entries({
     1: 'one ein eine einen einem einer eins un una une uno een um uma один одна одно',
@@ -173,7 +173,7 @@ const WORDS: Record<string, string> = Object.fromEntries(
 )
 const LETTERS = /\p{L}+/gu
 
-/** Every number, in figures and without its separators. */
+/** Returns all numbers written in digits, without separators. */
 function numbersOf(text: string): Set<string> {
   const numbers = new Set<string>()
   for (const [figures] of text.replace(LIST_NUMBER, '').matchAll(DIGITS)) {
@@ -185,7 +185,7 @@ function numbersOf(text: string): Set<string> {
   return numbers
 }
 
-/** The small numbers that a text spells out. */
+/** Returns the small numbers that a text spells out. */
 function spelledNumbersOf(text: string): string[] {
   return [...text.matchAll(LETTERS)].flatMap(([word]) => own(WORDS, word.toLowerCase()) ?? [])
 }

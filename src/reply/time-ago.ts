@@ -7,7 +7,7 @@ const STEPS: [seconds: number, unit: string][] = [
   [60, 'minute'],
 ]
 
-/** "5 minutes ago": rounded down, months of 30 days, years of 365. A clock that is ahead counts as now. */
+/** Returns for example "5 minutes ago", rounded down, with months of 30 days and years of 365. A time in the future counts as now. */
 export function timeAgo(then: number, now: number): string {
   const seconds = Math.floor((now - then) / 1000)
   if (seconds < 10) return 'a few seconds ago'

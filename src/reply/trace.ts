@@ -7,7 +7,7 @@ import type { Timing } from './stopwatch.ts'
 export type FollowUp = Suggestion & { id: string }
 
 export interface Usage extends ModelUsage {
-  /** In US dollars; null where the price is not known. */
+  /** In US dollars; null if the price is unknown. */
   cost: number | null
 }
 
@@ -23,24 +23,23 @@ export interface Attempt {
   ms: number
 }
 
-/** Shows how a reply was made. */
 export interface Trace {
   grounding: Grounding
   /** The query as searched. */
   query: string
-  /** Of an agent that searches by meaning, or reranks: whether it did, and why not. */
+  /** Only for agents with hybrid search or reranking: the mode used, the reason for a fallback, and whether hits were reranked. */
   retrieval?: { mode: 'lexical' | 'hybrid'; reason?: string; reranked?: boolean }
   passages: Pick<Hit, 'documentId' | 'passageId' | 'title' | 'score' | 'scores'>[]
   citations: CitationCounts
   attempts: Attempt[]
-  /** Why the reply ended; cancelled: it is what there was by then. */
+  /** Why the reply ended. If it was cancelled, it is incomplete. */
   finish: Finish | 'cancelled'
   timings: Timing[]
 }
 
-/** What is stored with a reply, as JSON. */
+/** Data stored with a reply, as JSON. */
 export interface ReplyDetail {
-  /** Names the run of the turn that made it. */
+  /** The id of the run of the turn that made the reply. */
   run?: string
   sources?: Source[]
   usage?: Usage | null

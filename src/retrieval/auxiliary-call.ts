@@ -12,11 +12,11 @@ export interface AuxiliaryCall {
   prompt: PromptMessage[]
   maxOutputTokens: number
   json?: { name: string; schema: object }
-  /** Ends it before its time. */
+  /** Aborts the call. */
   signal?: AbortSignal
 }
 
-/** Asks the agent's model for something that accompanies a reply, once and not for long. Rejects if the call fails. */
+/** Calls the agent's model once, with a short timeout, for something that accompanies a reply. Rejects if the call fails. */
 export async function askAuxiliaryModel(deps: RetrievalDeps, payer: Payer, call: AuxiliaryCall): Promise<string> {
   const { prompt, maxOutputTokens, json, signal } = call
   const { agent } = payer
@@ -37,10 +37,10 @@ export async function askAuxiliaryModel(deps: RetrievalDeps, payer: Payer, call:
   return cleanText(text)
 }
 
-/** What is asked for takes a few thousand. A model may send as much as a reply may hold, and parsing takes long. */
+/** Expected replies take a few thousand characters. A model may send as much as a reply allows, and parsing takes long. */
 const MAX_JSON_CHARS = 20_000
 
-/** The value of a JSON text, also where a model put it in a block of code. Throws where there is none, or it is far too long. */
+/** Returns the value of a JSON text, even within a code block. Throws if there is none, or the text is far too long. */
 export function parseJsonReply(text: string): unknown {
   if (text.length > MAX_JSON_CHARS) throw new Error('the model sent too much')
   const start = text.search(/[[{]/)
@@ -48,7 +48,7 @@ export function parseJsonReply(text: string): unknown {
   return JSON.parse(text.slice(start, end + 1))
 }
 
-/** Messages, each of so many characters at most, as a transcript that a model is to read and not to continue. */
+/** Returns messages, each cut to `maxChars`, as a transcript for a model to read and not to continue. */
 export const transcript = (messages: { role: string; content: string }[], maxChars: number): string =>
   tagged(
     'conversation',

@@ -6,13 +6,12 @@ import type { Reranker } from '../core/ports/reranker.ts'
 import type { Tracer } from '../core/ports/tracer.ts'
 import type { QuestionVectors } from './question-vectors.ts'
 
-/** What finding the passages for a question works with. */
 export interface RetrievalDeps extends SpendingDeps {
   knowledge: Knowledge
   questionVectors: QuestionVectors
   /** Undefined if the deployment has none. */
   reranker: Reranker | undefined
-  /** The embedding model of an agent that names none; null if there is none. */
+  /** The embedding model of agents that name none. Null if there is none. */
   defaultEmbeddingModel: string | null
   limits: Limits
   meters: Meters

@@ -10,17 +10,17 @@ import { listAgents } from '../store/tables/agents.ts'
 import type { RetrievalDeps } from './deps.ts'
 import { EmbeddingPace } from './embedding-pace.ts'
 
-/** Calls at once for one agent, after a first that was answered well. */
+/** The number of concurrent calls for one agent after a first successful call. */
 const CALLS_AT_ONCE = 4
 const FIRST_PAUSE_MS = 1_000
-/** After an answer that is not of a kind that passes, such as one without end: reading it takes time from others. */
+/** The pause after a permanent error, such as a response without end: reading it takes time from other requests. */
 const PAUSE_AFTER_FAULT_MS = 30_000
 const LONGEST_PAUSE_MS = 300_000
 const AGENTS_A_PAGE = 100
-/** The owner of the slices. */
+/** The owner name for slices. */
 const EMBEDDER = 'embedder'
 const A_WORD = 'word'
-/** A text is cut in half until it is taken, down to so many characters. */
+/** A refused text is halved until the model accepts it, down to this many characters. */
 const SHORTEST = 200
 
 export interface EmbedderDeps extends Pick<RetrievalDeps, 'db' | 'knowledge' | 'models' | 'defaultEmbeddingModel' | 'warn'> {
@@ -28,22 +28,22 @@ export interface EmbedderDeps extends Pick<RetrievalDeps, 'db' | 'knowledge' | '
   background: Background
 }
 
-/** The model that an agent's passages are embedded with; null where it searches by words alone. */
+/** Returns the model for an agent's passages. Null if only words are searched. */
 export const embeddingModelOf = (
   { defaultEmbeddingModel }: Pick<RetrievalDeps, 'defaultEmbeddingModel'>,
   agent: Agent,
 ): string | null => (agent.retrieval.mode === 'hybrid' ? (agent.embeddingModel ?? defaultEmbeddingModel) : null)
 
 /**
- * Has the passages of agents that are searched by meaning embedded, in the background and as long as some are not: a provider that is
- * away is asked again later. Search goes on by words, or by the vectors of the model before, until all are there.
+ * Embeds the passages of agents with hybrid search in the background. Retries while the provider is unavailable.
+ * Until all vectors exist, search uses words or the previous model's vectors.
  */
 export class KnowledgeEmbedder {
   readonly #deps: EmbedderDeps
   readonly #busy = new Set<string>()
-  /** Agents that got new passages while they were busy. */
+  /** Agents that received new passages while they were busy. */
   readonly #again = new Set<string>()
-  /** Agents of whose vectors was told that they are in no index. */
+  /** Agents whose vectors are in no index, which was already logged. */
   readonly #unindexed = new Set<string>()
   readonly #stop = new AbortController()
   readonly #pace = new EmbeddingPace()
@@ -52,7 +52,7 @@ export class KnowledgeEmbedder {
     this.#deps = deps
   }
 
-  /** To be called where an agent has new passages, or another embedding model. */
+  /** Must be called when an agent has new passages, or another embedding model. */
   wake(agentId: string): void {
     if (this.#stop.signal.aborted) return
     if (this.#busy.has(agentId)) {
@@ -72,7 +72,7 @@ export class KnowledgeEmbedder {
     })
   }
 
-  /** Takes up what was left at the last stop. */
+  /** Resumes the work that the last stop interrupted. */
   async start(): Promise<void> {
     let last: Agent | undefined
     do {
@@ -109,7 +109,7 @@ export class KnowledgeEmbedder {
     }
   }
 
-  /** False when every passage has its vector. */
+  /** Resolves to false when every passage has its vector. */
   async #embedSome(agentId: string, name: string, calls: number): Promise<boolean> {
     const { knowledge, models } = this.#deps
     const model = models.findEmbedding(name)
@@ -131,12 +131,12 @@ export class KnowledgeEmbedder {
     )
     const ids = passages.map(({ id }) => id)
     const isUseful = await knowledge.putVectors(agentId, name, ids, vectors.flat())
-    // Where the agent has another model now, its passages are embedded with that at once.
+    // If the agent has another model now, its passages are embedded with that one at once.
     if (!isUseful && embeddingModelOf(this.#deps, await this.#deps.agents.get(agentId)) === name) throw lengthChanged()
     return true
   }
 
-  /** False when nothing is left to be brought into an index of the database. */
+  /** Resolves to false when the database index is complete. */
   async #indexSome(agentId: string, name: string): Promise<boolean> {
     const grown = await this.#deps.knowledge.growVectorIndex(agentId, name)
     if (typeof grown === 'object' && !this.#unindexed.has(agentId)) {
@@ -146,7 +146,7 @@ export class KnowledgeEmbedder {
     return grown === 'more'
   }
 
-  /** Null for a text that the model refuses in every length. */
+  /** Resolves to the vectors. Null for a text that the model refuses at every length. */
   async #embed(name: string, model: EmbeddingModel, agentId: string, texts: readonly string[]): Promise<(Float32Array | null)[]> {
     const { signal } = this.#stop
     const embed = (some: readonly string[]) =>
@@ -157,7 +157,7 @@ export class KnowledgeEmbedder {
       return await embed(texts)
     } catch (error) {
       if (!isRefusal(error)) throw error
-      // Where not even a word is taken, it is not the texts that are refused.
+      // If the model refuses even a single word, the texts are not the cause.
       await embed([A_WORD])
       this.#deps.warn(`an embedding model refuses some texts of agent ${agentId}, which are now sent apart and shortened`, error)
       return embedApart(embed, texts)
@@ -165,14 +165,14 @@ export class KnowledgeEmbedder {
   }
 }
 
-/** The provider has another model under the name: all passages are embedded again. */
+/** The provider now has another model under this name. All passages are embedded again. */
 const lengthChanged = () =>
   new ReparteeError('model_failed', 'The model failed: its vectors have another length than before.', { transient: false })
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof ReparteeError && error.code === 'model_failed' && error.transient !== true
 
-/** Finds the texts that are refused by halves, and the part of each that is taken. */
+/** Finds refused texts by halving the list, and then the accepted part of each text. */
 async function embedApart(
   embed: (texts: readonly string[]) => Promise<Float32Array[]>,
   texts: readonly string[],

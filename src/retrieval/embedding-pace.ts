@@ -1,20 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Numbers of vectors in a second, of all agents. Parsing so many takes a quarter of a processor where they come as lists. */
+/** The vector components per second for all agents. Parsing so many from lists takes a quarter of a processor. */
 const NUMBERS_A_SECOND = 2_000_000
-/** Assumed for a model that has not answered yet, or has failed. */
+/** Assumed for a model without a successful answer. */
 const MOST_DIMENSIONS = 8_192
 
-/** Limits how fast passages are embedded: a provider may answer as fast as it is asked, and reading its vectors takes time from all requests. */
+/** Limits how fast passages are embedded. A provider may answer as fast as it is called, and parsing its vectors delays all requests. */
 export class EmbeddingPace {
   readonly #clock: () => number
   readonly #wait: (ms: number, signal: AbortSignal) => Promise<unknown>
-  /** By name of the model, from its last answer. */
+  /** By model, from its last answer. */
   readonly #dimensions = new Map<string, number>()
   /** When the next call may begin. */
   #nextAt = 0
 
-  /** `clock` in milliseconds; it never goes back. */
+  /** `clock` returns milliseconds and never decreases. */
   constructor(
     clock: () => number = () => performance.now(),
     wait: (ms: number, signal: AbortSignal) => Promise<unknown> = (ms, signal) => pause(ms, undefined, { signal }),
@@ -23,7 +23,7 @@ export class EmbeddingPace {
     this.#wait = wait
   }
 
-  /** Embeds so many texts when it is their turn. Rejects with an `AbortError` if the signal ends the wait. */
+  /** Runs `embed` for a number of texts when the rate allows it. Rejects with an `AbortError` if the signal ends the wait. */
   async run(
     { model, texts, signal }: { model: string; texts: number; signal: AbortSignal },
     embed: () => Promise<Float32Array[]>,

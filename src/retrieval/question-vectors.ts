@@ -1,7 +1,7 @@
-/** Questions whose vectors are remembered: the same one is often asked again, and every rewrite asks twice. */
+/** The size of the cache: questions are often repeated, and every rewrite searches twice. */
 const MAX_HELD = 500
 
-/** Vectors of the questions asked last, by model. */
+/** A cache of the vectors of recent questions, by model. */
 export class QuestionVectors {
   readonly #held = new Map<string, Float32Array>()
 

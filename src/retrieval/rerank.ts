@@ -6,7 +6,7 @@ import { askAuxiliaryModel, hasLanguageModel, parseJsonReply } from './auxiliary
 import type { RetrievalDeps } from './deps.ts'
 import { tagged } from './tagged.ts'
 
-/** Passages that are put in a new order; rerankers get worse again with hundreds. */
+/** The number of passages to rerank. Rerankers get worse with hundreds. */
 export const RERANKED = 30
 const MAX_CHARS_SHOWN = 1_200
 const TASK = `Put the passages in the order of how well they help to answer the question, best first, and leave out those that do not help at all.
@@ -18,11 +18,11 @@ const SCHEMA = {
   additionalProperties: false,
 }
 
-/** An agent's passages can be put in a new order: by the deployment's reranker, or by the agent's own language model. */
+/** Returns true if an agent's passages can be reranked: by the deployment's reranker, or by the agent's own language model. */
 export const canRerank = ({ reranker }: Pick<RetrievalDeps, 'reranker'>, agent: Agent): boolean =>
   agent.retrieval.rerank && (reranker !== undefined || hasLanguageModel(agent))
 
-/** The passages in the order of a model that reads them with the question; in their own where that fails, which is undefined here. */
+/** Resolves to the passages in the order of a reranker or model. Undefined if that fails, which leaves their order unchanged. */
 export async function rerank(
   deps: RetrievalDeps,
   payer: Payer,
@@ -77,9 +77,9 @@ async function byModel(
     ...new Set(order.filter((n): n is number => Number.isInteger(n) && (n as number) >= 1 && (n as number) <= hits.length)),
   ]
   if (chosen.length === 0) throw new Error('the model named none of the passages')
-  // What the model left out stays behind, as it was: a passage too many does less harm than one too few.
+  // Passages that the model left out follow in their old order: an extra passage does less harm than a missing one.
   const rest = hits.map((_, i) => i + 1).filter((n) => !chosen.includes(n))
-  // Scores compare within one answer only, and must fall with the order.
+  // Scores are only comparable within one retrieval, and must decrease with the order.
   return [...chosen, ...rest].map((n, place) => ({
     ...hits[n - 1]!,
     score: 1 / (place + 1),

@@ -12,14 +12,13 @@ export interface Query {
   history: HistoryEntry[]
   topK?: number
   filter?: RetrieveInput['filter']
-  /** Has the answer extracted at once; not where the passages are reranked after that. */
+  /** If true, extracts the answer in the same call. Not if the passages are reranked afterwards. */
   extract?: boolean
 }
 
 /**
- * The passages of an agent's knowledge base for a question: by words, and by meaning where the agent asks for it and its vectors are
- * there; then in the order of a reranker, where the agent asks for one. Neither provider, when it fails, keeps the question from being
- * searched.
+ * Retrieves an agent's passages for a question by words. Also searches vectors if the agent requests it and has them, and reranks if the agent requests it.
+ * A failing provider never prevents the search.
  */
 export async function retrieve(deps: RetrievalDeps, payer: Payer, input: Query, signal: AbortSignal): Promise<Retrieval> {
   const startedAt = performance.now()
@@ -48,7 +47,7 @@ async function retrieveRanked(deps: RetrievalDeps, payer: Payer, input: Query, s
   return { ...found, isReranked: reranked !== undefined, hits: (reranked ?? found.hits).slice(0, topK) }
 }
 
-/** By whose vectors an agent's base was searched last. While another model's are being made, that is the one before. */
+/** The model whose vectors were searched last, by agent. While another model's vectors are being made, it is the previous model. */
 const modelsKnown = new WeakMap<Agent, string>()
 
 async function search(deps: RetrievalDeps, payer: Payer, input: Query, topK: number, signal: AbortSignal): Promise<Retrieval> {
@@ -69,7 +68,7 @@ async function search(deps: RetrievalDeps, payer: Payer, input: Query, topK: num
   }
   const { vectorModel, ...retrieval } = await deps.knowledge.retrieve(agent.id, { ...words, vector: { model, values } })
   if (vectorModel !== model) {
-    // Another's vectors have taken their place meanwhile.
+    // Another model's vectors have replaced these in the meantime.
     modelsKnown.delete(agent)
     return search(deps, payer, input, topK, signal)
   }
@@ -77,7 +76,7 @@ async function search(deps: RetrievalDeps, payer: Payer, input: Query, topK: num
   return { mode: 'lexical', ...retrieval }
 }
 
-/** Of agents as they are remembered, where asking costs a trip to the database: an agent is forgotten when it is given its first document. */
+/** Whether agents have a base, by cached agent, since a check costs a round trip. An agent leaves the cache when it receives its first document. */
 const basesKnown = new WeakMap<Agent, boolean>()
 
 async function find({ knowledge }: RetrievalDeps, agent: Agent, words: RetrieveInput): Promise<Retrieval> {
@@ -87,7 +86,7 @@ async function find({ knowledge }: RetrievalDeps, agent: Agent, words: RetrieveI
   return knowledge.retrieve(agent.id, words)
 }
 
-/** Undefined where the model fails. */
+/** Resolves to undefined if the model fails. */
 async function embedQuestion(
   deps: RetrievalDeps,
   { agent, key }: Payer,

@@ -5,7 +5,6 @@ import type { Database } from '../store/database.ts'
 import type { Peers } from '../turns/peers.ts'
 import type { Turns } from '../turns/turns.ts'
 
-/** What the operations on sessions and users work with. */
 export interface SessionDeps {
   db: Database
   knowledge: Knowledge

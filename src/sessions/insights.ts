@@ -9,18 +9,15 @@ import type { SessionDeps } from './deps.ts'
 import { UnansweredQuestions } from './unanswered.ts'
 
 const MAX_UNANSWERED = 100
-/** Of documents that were cited. */
+/** The most cited documents in a result. */
 const MAX_CITED = 1_000
-/** Documents that are counted at the same time. With more, the half that is cited least is forgotten, so that an answer does not grow with all replies. */
+/** Documents counted at a time. Beyond that, the least cited half is dropped, so that the size of a result does not grow with all replies. */
 const MAX_COUNTED = 10_000
-/** Of documents that were never cited. */
+/** The most never-cited documents in a result. */
 const MAX_NEVER_CITED = 500
 const DOCUMENTS_A_PAGE = 100
 
-/**
- * What came of an agent's conversations: read from the messages themselves, so that nothing outlives what is deleted. Resolves to undefined as soon as
- * `isWanted` returns false.
- */
+/** Computes insights from the messages themselves, so that no data outlives a deletion. Resolves to undefined as soon as `isWanted` returns false. */
 export async function findInsights(
   deps: SessionDeps,
   agentId: string,
@@ -58,11 +55,11 @@ export async function findInsights(
   }
 }
 
-/** Counts how often documents are cited. Exact as long as no more than `maxCounted` are; after that, counts of rarely cited ones may be too low. */
+/** Counts citations per document. Exact up to `maxCounted` documents; after that, counts of rarely cited ones may be too low. */
 export class CitedDocuments {
   readonly #maxCounted: number
   #documents = new Map<string, DocumentInsight>()
-  /** False after documents were forgotten: one that is not here may have been cited. */
+  /** False after documents were dropped: one that is not in the map may have been cited. */
   isComplete = true
 
   constructor(maxCounted = MAX_COUNTED) {
@@ -83,7 +80,7 @@ export class CitedDocuments {
     return this.#documents.has(documentId)
   }
 
-  /** Returns the `most` documents with the most citations, in that order. */
+  /** Returns the documents with the most citations, in that order. */
   list(most: number): DocumentInsight[] {
     return [...this.#documents.values()].toSorted((a, b) => b.cited - a.cited).slice(0, most)
   }
@@ -124,7 +121,7 @@ class Day {
   }
 }
 
-/** Documents that are gone keep the title under which they were cited. */
+/** Adds documents that were never cited. Deleted documents keep the title under which they were cited. */
 async function withNeverCited(deps: SessionDeps, agentId: string, cited: CitedDocuments): Promise<DocumentInsight[]> {
   if (!cited.isComplete) return cited.list(MAX_CITED)
   const never: DocumentInsight[] = []

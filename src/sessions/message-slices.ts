@@ -6,13 +6,13 @@ import type { Database } from '../store/database.ts'
 import { type ListedMessage, listMessagesAfter, readContents, readSizes } from '../store/tables/messages.ts'
 import type { Slicing } from '../store/tables/sessions.ts'
 
-/** A slice of about so many characters takes less than a millisecond. */
+/** A slice of about this size takes less than a millisecond. */
 export const SLICE_CHARS = 50_000
 const ROWS_A_READ = 100
 
 /**
- * Messages in slices that are written in one go. Long texts are read when they are about to be written, a slice at a time: a slow reader holds one slice, and callers take turns.
- * Throws `session_not_found` if the session is deleted during the read, `unavailable` if the caller leaves.
+ * Yields messages in slices that are each written at once. A slice of long texts is read just before it is written, so a slow reader occupies memory for only
+ * one. Callers take turns. Throws `session_not_found` if the session is deleted during the read, `unavailable` if the caller leaves.
  */
 export async function* messageSlices(
   db: Database,
@@ -57,7 +57,7 @@ async function withTexts(
   })
 }
 
-/** The history as it is now. It only grows at its end, so that parts of it are one consistent view. Throws as `messageSlices` does. */
+/** Yields the current history. It only grows at its end, so its parts form a consistent view. Throws as `messageSlices` does. */
 export async function* historySlices(db: Database, session: Session, slicing: Slicing): AsyncGenerator<Message[]> {
   const { agentId, id, totalMessages } = session
   for (let after = 0; after < totalMessages; ) {

@@ -6,12 +6,12 @@ import { listOldestSessions } from '../store/tables/sessions.ts'
 import type { SessionDeps } from './deps.ts'
 import { deleteIfThere } from './sessions.ts'
 
-/** The owner of the slices. */
+/** The owner name for slices. */
 const RETENTION = 'retention'
 const AGENTS_AT_ONCE = 100
 const SESSIONS_AT_ONCE = 50
 
-/** Deletes what agents keep no longer: sessions without activity for so many days, as by `deleteSession`, one by one. */
+/** Deletes sessions whose last activity is older than the agent's retention, one by one, with `deleteSession`. */
 export async function deleteOldSessions(deps: SessionDeps): Promise<void> {
   let last: Agent | undefined
   for (;;) {
@@ -23,7 +23,7 @@ export async function deleteOldSessions(deps: SessionDeps): Promise<void> {
   }
 }
 
-/** Thousands of sessions take minutes, in which people write messages and change settings: each deletion depends on both. */
+/** Deleting thousands of sessions takes minutes, so each deletion checks again for new messages and changed settings. */
 async function deleteOf(deps: SessionDeps, agentId: string): Promise<void> {
   for (;;) {
     const agent = await findAgent(deps.db, agentId)

@@ -7,14 +7,14 @@ import type { SessionDeps } from './deps.ts'
 import { messageSlices } from './message-slices.ts'
 
 const SESSIONS_A_SLICE = 200
-/** Read at once, except long texts. */
+/** Messages read at once, except for long texts. */
 const MESSAGES_A_SLICE = 25
 /** Each word is searched in every message, so their number multiplies the work. */
 const MAX_WORDS = 8
 
 /**
- * Sessions that hold every word of `q`, in their name or any of their messages, upper and lower case alike. In slices, as the plain list. Throws
- * `invalid_request` for too many words. Stops when the caller has left.
+ * Yields the sessions whose name or messages contain every word of `q`, ignoring case, in slices as in the plain list.
+ * Throws `invalid_request` for too many words. Stops when the caller has left.
  */
 export function searchSessions(
   deps: SessionDeps,
@@ -73,7 +73,7 @@ async function holds(deps: SessionDeps, session: Session, { words, owner, isWant
   return missing.size === 0
 }
 
-/** Returns false for the error of a session that was deleted during the search, and throws any other. */
+/** Returns false if the error means that the session was deleted during the search. Throws any other error. */
 function isGone(error: unknown): false {
   if (error instanceof ReparteeError && error.code === 'session_not_found') return false
   throw error

@@ -13,7 +13,7 @@ export interface NewSession {
   externalUserId?: string | undefined
 }
 
-/** Specification 4.1. The name defaults to the time of creation, the user to a fresh UUID. */
+/** Creates a session (specification 4.1). The name defaults to the creation time, the user to a new UUID. */
 export async function createSession(
   deps: SessionDeps,
   agentId: string,
@@ -31,10 +31,7 @@ function withNews({ webhooks }: SessionDeps, made: Session, alongside?: (session
   return [...(alongside?.(made) ?? []), ...news]
 }
 
-/**
- * The session with this id, which was made up from a name that a caller has for it: made where there is none. Throws `unavailable` where
- * one was deleted, and not all that it held is gone yet.
- */
+/** Resolves to the session with an id derived from a caller's name, or creates it. Throws `unavailable` while an earlier one is still being deleted. */
 export async function getOrCreateSession(deps: SessionDeps, agentId: string, id: string, input: NewSession): Promise<Session> {
   const found = await findSession(deps.db, agentId, id)
   if (found !== undefined) return found
@@ -45,7 +42,7 @@ export async function getOrCreateSession(deps: SessionDeps, agentId: string, id:
     if (!(await insertSession(deps.db, session, withNews(deps, session)))) throw agentNotFound()
     return session
   } catch (error) {
-    // Another request made it in between.
+    // Another request created the session at the same time.
     const made = await findSession(deps.db, agentId, id)
     if (made === undefined) throw error
     return made
@@ -72,7 +69,7 @@ export interface ImportedMessage {
   createdAt?: string | undefined
 }
 
-/** A conversation held elsewhere becomes a session. A time that is left out is that of the message above, or now. */
+/** Imports a conversation as a session. A missing time defaults to that of the previous message, or to now. */
 export async function importSession(
   deps: SessionDeps,
   agentId: string,
@@ -95,7 +92,7 @@ export async function importSession(
   return session
 }
 
-/** Specification 4.4. Only `updatedAt` moves. */
+/** Renames a session (specification 4.4). Only `updatedAt` changes. */
 export async function renameSession(
   deps: SessionDeps,
   session: Session,
@@ -106,7 +103,7 @@ export async function renameSession(
   return { id: session.id, name, updatedAt }
 }
 
-/** Specification 4.5: at once and for good. A turn still running in it is stopped; its sender is told that the session is gone. */
+/** Deletes a session at once (specification 4.5). A running turn is stopped, and its sender gets `session_not_found`. */
 export async function deleteSession(deps: SessionDeps, session: Session, condition?: IfUnused): Promise<void> {
   const { id: target, agentId } = session
   const news = deps.webhooks.queue({ event: 'session.deleted', agentId, sessionId: '', target })
@@ -114,13 +111,13 @@ export async function deleteSession(deps: SessionDeps, session: Session, conditi
   if (deleted === undefined) throw sessionNotFound()
   deps.turns.stop(session.id, 'deleted')
   if (deleted.lease === null) return
-  // The session is gone all the same: the turn finds out when it ends.
+  // The session is deleted anyway: the turn fails at its end.
   await deps.peers
     .stopDeleted(session.agentId, deleted.lease)
     .catch((error: unknown) => deps.warn('a turn could not be stopped', error))
 }
 
-/** The same, of a session that somebody else may delete, or use, at the same time. */
+/** Deletes a session that others may delete or use at the same time. */
 export async function deleteIfThere(deps: SessionDeps, session: Session, condition?: IfUnused): Promise<void> {
   await deleteSession(deps, session, condition).catch((error: unknown) => {
     if (!(error instanceof ReparteeError && error.code === 'session_not_found')) throw error

@@ -1,24 +1,24 @@
 import type { UnansweredQuestion } from '../core/insights.ts'
 import { analyse, contentStems } from '../text/analyse.ts'
 
-/** Questions that share so much of their words, in either's eyes, are one. */
+/** Questions are grouped if they share this part of their words, relative to either one. */
 const ALIKE = 0.6
 const MAX_SESSIONS = 20
 /** Only the beginning of a question is compared with others. */
 const MAX_CHARS = 500
 const MAX_STEMS = 50
-/** Kinds of questions that are told apart; further ones are counted with none. */
+/** The most groups of questions. Further questions are not counted. */
 const MAX_GROUPS = 2_000
-/** Groups that a question is compared with. Hardly any question has so many that may be alike. */
+/** The most groups that a question is compared with. Few questions have so many candidates. */
 const MOST_COMPARED = 200
 
 interface Group extends UnansweredQuestion {
   stems: Set<string>
-  /** In the order in which they were made. */
+  /** The number in order of creation. */
   number: number
 }
 
-/** Puts questions that ask for the same in other words of the same stems together. */
+/** Groups questions with the same word stems. */
 export class UnansweredQuestions {
   readonly #groups: Group[] = []
   readonly #byStem = new Map<string, Group[]>()
@@ -40,7 +40,7 @@ export class UnansweredQuestions {
     }
   }
 
-  /** Most frequent first, then latest. */
+  /** Returns the groups, most frequent first, then latest. */
   list(most: number): UnansweredQuestion[] {
     return this.#groups
       .toSorted((a, b) => b.count - a.count || b.lastAskedAt - a.lastAskedAt)
@@ -48,16 +48,16 @@ export class UnansweredQuestions {
       .map(({ stems: _, number: __, ...group }) => group)
   }
 
-  /** Looks at the groups of the rarest stems first. What is alike has one of those, and few groups do. */
+  /** Checks the groups of the rarest stems first: few groups have them, and a similar group has one. */
   #find(stems: ReadonlySet<string>): Group | undefined {
     const lists = [...stems].map((stem) => this.#byStem.get(stem) ?? []).sort((a, b) => a.length - b.length)
-    // Of several that are equally alike, the last one by the first stem that they share.
+    // Breaks ties: the group whose first shared stem comes last in the question, then the newest one.
     const placeOf = ({ stems: held, number }: Group) => [...stems].findIndex((stem) => held.has(stem)) * MAX_GROUPS + number
     const compared = new Set<Group>()
     let best: Group | undefined
     let bestLikeness = ALIKE
     for (const [at, groups] of lists.entries()) {
-      // A group that was in no list before shares no more than the rest.
+      // A group that was in no earlier list shares at most the remaining stems.
       const rest = stems.size - at
       if (rest / stems.size < bestLikeness) return best
       for (const group of groups) {

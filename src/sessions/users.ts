@@ -12,15 +12,13 @@ import type { SessionDeps } from './deps.ts'
 import { deleteIfThere } from './sessions.ts'
 
 const IDS_AT_ONCE = 250
-/** So many of them are read at once only if they are short. */
+/** The most messages to read at once, if they are short. */
 const MESSAGES_AT_ONCE = 100
 
-/** One thing that is kept of a user: `type` says what. Times as ISO 8601. */
+/** A stored item of a user. Times are ISO 8601. */
 export type Kept = { type: 'session' | 'message' | 'version' | 'summary' } & Record<string, unknown>
 
-/**
- * All that is kept of one user of an agent, in slices: each session, followed by its messages. Stops when `isWanted` returns false.
- */
+/** Yields all stored data of one user of an agent, in slices: each session, followed by its messages. Stops when `isWanted` returns false. */
 export async function* exportUser(
   { db }: Pick<SessionDeps, 'db'>,
   agentId: string,
@@ -33,7 +31,7 @@ export async function* exportUser(
   }
 }
 
-/** Of one view of the store. All are read first, because an open list holds a database connection and what is done with each may take long. */
+/** Reads all ids first, in one view of the store. An open list occupies a database connection, and the work on each session may take long. */
 async function sessionIdsOf(
   db: SessionDeps['db'],
   agentId: string,
@@ -98,11 +96,11 @@ const toText = ({ content, markdown, model, detail, feedback }: KeptRow) => ({
 })
 
 /**
- * Deletes every session that a user has, with all that was said there, as `deleteSession` does, and every answer that is kept for replays alone. Resolves to the
- * number of sessions. Throws `user_not_found` where there is nothing.
+ * Deletes all sessions of a user as `deleteSession` does, and all responses that are stored only for idempotency. Resolves to the number of sessions.
+ * Throws `user_not_found` if there is nothing.
  */
 export async function eraseUser(deps: SessionDeps, agentId: string, userId: string): Promise<number> {
-  // Sessions that are made later stay: otherwise a user who goes on making them would keep this from ending.
+  // Sessions created later stay. Otherwise a user who continues to create them would keep this from ending.
   const ids = await sessionIdsOf(deps.db, agentId, userId, { owner: agentId, isWanted: () => true })
   for (const id of ids) {
     const session = await findSession(deps.db, agentId, id)

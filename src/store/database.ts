@@ -17,32 +17,31 @@ export interface WriteOptions {
   unordered?: boolean
 }
 
-/** The floor under every noun of the store. Engines differ below this line only. */
+/** The interface of all engines. Code above it does not depend on the engine. */
 export interface Database {
-  /** A few rows by their key, or a page. */
+  /** Reads a few rows by key, or a page. */
   read(sql: string, params: Value[]): Promise<Row[]>
-  /** The same, each row as its values in the order of the columns: half the work, for what reads many rows. */
+  /** As `read`, with each row as its values in column order: half the work for many rows. */
   readValues(sql: string, params: Value[]): Promise<Value[][]>
-  /** The same, of what goes over many rows: nobody else's reads wait for it. Sharers take turns; left out, the sharer is the first parameter. */
+  /** As `read`, for statements that scan many rows: other reads do not wait. Sharers take turns; the default is the first parameter. */
   scan(sql: string, params: Value[], sharer?: Sharer): Promise<Row[]>
   /**
-   * One transaction, durable when it resolves; resolves to the rows that each statement returned.
-   * A list and not a callback: a callback that awaits would let other requests' statements slip inside, and lists of many requests can share a commit,
-   * except lists that are `long`, because the other requests would wait for them. Statements that are `unordered` do not depend on each other: they
-   * may run in any order, so that no two transactions wait for each other's rows.
+   * Runs a list in one transaction, durable when it resolves. Resolves to the rows of each statement.
+   * A list, because a callback that awaits would let in statements of other requests, and because lists can share a commit. A `long` list does not
+   * share one, because others would wait. `unordered` statements may run in any order, so that no two transactions wait for each other's rows.
    */
   write(statements: Statement[], options?: WriteOptions): Promise<Row[][]>
-  /** The same, but where the first statement returns no row the rest is not run, and it resolves to undefined. */
+  /** As `write`, but if the first statement returns no row, the rest is not run and it resolves to undefined. */
   writeIf(statements: Statement[], options?: Pick<WriteOptions, 'long'>): Promise<Row[][] | undefined>
-  /** One consistent view, in slices, with flat memory; rows as `readValues` gives them. Ending the iteration early frees it. */
+  /** Yields one consistent snapshot in slices, with constant memory and rows as in `readValues`. Ending the iteration early frees it. */
   stream(sql: string, params: Value[], sliceRows: number): AsyncIterable<Value[][]>
-  /** True if the answer to a write may be lost although the write was committed, as with a connection that breaks. */
+  /** True if the answer to a committed write may be lost, for example if a connection breaks. */
   readonly mayLoseAnswers: boolean
   /** How many lists should be streamed at the same time. */
   readonly listsAtOnce: number
-  /** To be called after text was deleted: soon no trace of it is left in the data files. */
+  /** Must be called after text was deleted: soon no trace of it is left in the data files. */
   scrub(): void
-  /** For how long what is asked of it waits before it is begun, in milliseconds. */
+  /** Returns how long a request waits before it begins, in milliseconds. */
   waitMs(): number
   close(): Promise<void>
 }
@@ -56,8 +55,8 @@ export function statement(sql: string, ...params: Value[]): Statement {
 }
 
 /**
- * Returns a condition for a list: if the query returns no row, the list is rolled back, and its write fails with `ConditionFailed`. It costs no round trip. The embedded store does not
- * look at it, because no other process changes what it says.
+ * Returns a condition for a list, without a round trip: if the query returns no row, the list is rolled back and fails with `ConditionFailed`.
+ * The embedded store ignores it, because no other process changes its data.
  */
 export const condition = (sql: string, ...params: Value[]): Statement =>
   statement(`SELECT 1 / (SELECT count(*) FROM (${sql}) required) AS holds`, ...params)

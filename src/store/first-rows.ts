@@ -1,4 +1,4 @@
-/** Bytes of text that one statement reads: SQLite needs about 3 ms for them when they are not ASCII. */
+/** Bytes of text that one statement reads: SQLite needs about 3 ms for this much non-ASCII text. */
 const MAX_BYTES = 300_000
 
 export interface FirstRows {

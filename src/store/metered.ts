@@ -1,7 +1,7 @@
 import type { Meters } from '../core/ports/meters.ts'
 import type { Database } from './database.ts'
 
-/** The same, with its reads and transactions counted and timed. */
+/** Returns the database with its reads and transactions counted and timed. */
 export function meterDatabase(db: Database, meters: Meters): Database {
   function timed<T>(kind: 'read' | 'write', run: () => Promise<T>): Promise<T> {
     const startedAt = performance.now()

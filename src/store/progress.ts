@@ -1,2 +1,2 @@
-/** Hears how long work goes: what is being done now, and how much of the whole is behind it. */
+/** Reports progress: the current work, and how much of the whole is done. */
 export type Tell = (what: string, done: number, of: number) => void

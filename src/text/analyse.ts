@@ -7,63 +7,63 @@ import { stopWords } from './stop-words.ts'
 
 export type { Language } from './languages.ts'
 
-/** A word, or in Han and Kana also each overlapping pair of characters. `start` and `end` are its place in the text given, in UTF-16 units. */
+/** A word, or in Han and Kana also each overlapping pair of characters. `start` and `end` are UTF-16 offsets in the text. */
 export interface Token {
-  /** The form in which inflections meet: what is searched first of all. */
+  /** The form shared by all inflections: the primary search key. */
   stem: string
-  /** The folded word as it stands; empty for a pair of characters, which is no word. */
+  /** The folded word; empty for a pair of characters, which is not a word. */
   exact: string
-  /** A word that says nothing about the subject. */
+  /** True for a stop word. */
   stop: boolean
-  /** Of a script that puts spaces between words. */
+  /** True for a script with spaces between words. */
   spaced: boolean
-  /** The same for the same word of a spaced script: for tables of what is known of the words met last. 0 of all others. */
+  /** Equal for equal words of a spaced script, for tables of recent words. 0 for all others. */
   hash: number
   start: number
   end: number
 }
 
 export interface Analysis {
-  /** What the text was taken to be written in. */
+  /** The detected or given language of the text. */
   language: Language
-  /** In order of `start`, but for pairs of characters, which stand before the words of their run. */
+  /** Ordered by `start`, except for pairs of characters, which come before the words of their run. */
   tokens: Token[]
-  /** Folded runs of scripts written without spaces: what `runGrams` is made of. */
+  /** Folded runs of scripts without spaces: the input of `runGrams`. */
   runs: Run[]
 }
 
-/** What is known of a word as written, so that it is folded, looked up and stemmed once. */
+/** Cached data of a word as written, so that it is folded, looked up and stemmed once. */
 interface Word {
   raw: string
   hash: number
   lower: string
   exact: string
   script: Script
-  /** Its place in `scripts`. */
+  /** Its index in `scripts`. */
   scriptNumber: number
-  /** Languages of its script that it speaks for, by their place in `languages`, and how loudly. */
+  /** Languages of its script that it votes for, as indexes in `languages`, and the weight of each vote. */
   votes: readonly number[]
   weight: number
-  /** Under this language the stem and stop mark below hold. */
+  /** The language for which `stem` and `stop` are valid. */
   language: Language | undefined
   stem: string
   stop: boolean
-  /** Hashes of its n-grams, once they were asked for. */
+  /** Hashes of its n-grams, computed on first use. */
   grams: Uint16Array | undefined
 }
 
-/** Beyond this many the memory of words starts anew (some 10 MB). */
+/** The word cache is cleared above this size (some 10 MB). */
 const MAX_WORDS = 60_000
-/** Longer runs of letters are data, not words: they keep their head, and are not remembered. */
+/** Longer runs of letters are data, not words: they are truncated and not cached. */
 const MAX_WORD = 64
-/** Shorter pieces of a text are never views of it. */
+/** Shorter slices of a text are copies, not views. */
 const LEAST_SLICE = 13
 const words = new Map<string, Word>()
 
 function wordOf(raw: string, hash: number): Word {
   const known = words.get(raw)
   if (known !== undefined) return known
-  // Copied: a slice would keep the whole text that it was cut from. The engine copies short ones itself.
+  // Copied, because a slice would retain the whole text. The engine copies short slices itself.
   const own = raw.length < LEAST_SLICE ? raw : Buffer.from(raw, 'utf16le').toString('utf16le')
   const small = lower(own.length > MAX_WORD ? own.slice(0, MAX_WORD) : own)
   const exact = fold(small)
@@ -89,7 +89,7 @@ function wordOf(raw: string, hash: number): Word {
   return word
 }
 
-/** The words met last, by a hash of their letters: most are found without being cut out of their text. */
+/** Recent words, by a hash of their letters: most are found without slicing the text. */
 const recent: (Word | undefined)[] = new Array(0x8000).fill(undefined)
 
 function wordAt(text: string, start: number, end: number): Word {
@@ -115,7 +115,7 @@ function votesOf(small: string, exact: string, script: Script): readonly number[
 
 const speakers = new Map<Script, ReadonlyMap<string, number[]>>()
 
-/** The stop words of all languages of a script, with the languages that have them, by their place in `languages`. */
+/** Returns the stop words of all languages of a script, with their languages as indexes in `languages`. */
 function speakersOf(script: Script): ReadonlyMap<string, number[]> {
   const known = speakers.get(script)
   if (known !== undefined) return known
@@ -141,7 +141,7 @@ interface Piece {
   kind: RunKind
   start: number
   end: number
-  /** The word, where the script is spaced. */
+  /** The word, if the script is spaced. */
   word: Word | undefined
 }
 
@@ -159,22 +159,21 @@ function split(text: string): Piece[] {
   return pieces
 }
 
-/** 's is no word. */
+/** Possessive 's is not a word. */
 const isPossessive = (text: string, start: number, end: number): boolean =>
   end - start === 1 && start > 0 && (text.charCodeAt(start) | 32) === 115 && isApostrophe(text.charCodeAt(start - 1))
 
 const isApostrophe = (unit: number): boolean => unit === 0x27 || unit === 0x2019
 
 /**
- * The language of a text: by its script, and within Latin, Cyrillic and Arabic script and between Chinese and Japanese by
- * the vote of its words. `held`, where given, are the only languages it may be (those of a knowledge base, most frequent
- * first): on a short question the vote alone errs.
+ * Returns the language of a text by its script. Words vote among languages of Latin, Cyrillic and Arabic script, and between Chinese and Japanese.
+ * `held` limits the languages (those in a knowledge base, most frequent first), because the vote alone is unreliable on a short question.
  */
 export function detectLanguage(text: string, held?: readonly Language[]): Language {
   return vote(text, split(text), held)
 }
 
-// Counted in place: this runs for every passage. Zero between calls.
+// Shared arrays, because this runs for every passage. Zero between calls.
 const sizes = new Float64Array(scripts.length)
 const votes = new Float64Array(languages.length)
 
@@ -184,7 +183,7 @@ function vote(text: string, pieces: readonly Piece[], held?: readonly Language[]
   for (const { word, kind, start, end } of pieces) {
     if (word === undefined) {
       const run = text.slice(start, end)
-      // A Han character carries about as much as two letters and a half.
+      // A Han character carries about as much information as two and a half letters.
       sizes[scripts.indexOf(scriptOfRun(run))]! += (end - start) * (kind === HAN ? 2.5 : 1)
       if (kind === HAN && /[ぁ-ヿ]/.test(run)) votes[languages.indexOf('ja')]!++
     } else {
@@ -202,8 +201,8 @@ function vote(text: string, pieces: readonly Piece[], held?: readonly Language[]
 }
 
 /**
- * Cuts a text into the tokens that are searched. Pure but for a memory of words; about 20 µs for 330 characters of English.
- * `language`: its language, or those that it may be in, as for `detectLanguage`. Words in another script than the language's are taken as that script's most likely language.
+ * Splits a text into search tokens. Pure, except for a word cache; about 20 µs for 330 characters of English.
+ * `language` is the language, or candidates as in `detectLanguage`. Words of another script get the most likely language of that script.
  */
 export function analyse(text: string, language?: Language | readonly Language[]): Analysis {
   const pieces = split(text)
@@ -247,7 +246,7 @@ function cutRun(text: string, piece: Piece, tokens: Token[], runs: Run[]): void 
   const run = lower(raw)
   const han = piece.kind === HAN
   const language: Language = han ? (/[ぁ-ヿ]/.test(run) ? 'ja' : 'zh') : languagesOf[scriptOfRun(run)][0]!
-  // Places are exact only where folding keeps lengths, as it does but for half-width Kana and ligatures.
+  // Offsets are exact if folding keeps lengths, which it does except for half-width Kana and ligatures.
   const place = (at: number): number =>
     piece.start + (run.length === raw.length ? at : Math.round((at * raw.length) / run.length))
   runs.push({ text: run, han })
@@ -273,7 +272,7 @@ function cutRun(text: string, piece: Piece, tokens: Token[], runs: Run[]): void 
   }
 }
 
-/** The stem of one word, in the first of these languages that is of its script. */
+/** Returns the stem of a word in the first of these languages that has its script. */
 export function stemAs(exact: string, held: readonly Language[]): string {
   const script = scriptOfRun(exact)
   return DIGIT.test(exact)
@@ -281,7 +280,7 @@ export function stemAs(exact: string, held: readonly Language[]): string {
     : stem(exact, held.find((language) => scriptOf.get(language) === script) ?? languagesOf[script][0]!)
 }
 
-/** The n-grams of a text, of words and of runs without spaces, as hashes of 16 bits: a cheaper look at it than `analyse`. */
+/** Returns the n-grams of a text, of words and of runs without spaces, as 16-bit hashes. Cheaper than `analyse`. */
 export function gramHashes(text: string): Uint16Array {
   hashCount = 0
   let found = false
@@ -299,7 +298,7 @@ export function gramHashes(text: string): Uint16Array {
   return hashes.slice(0, hashCount)
 }
 
-// Of the text under way.
+// Buffer for the current text.
 let hashes = new Uint16Array(4_096)
 let hashCount = 0
 
@@ -316,10 +315,10 @@ function makeRoom(more: number): void {
   hashes = larger
 }
 
-// A word of ASCII with its boundary marks.
+// An ASCII word with its boundary marks.
 const letters = new Uint8Array(MAX_WORD + 2)
 
-/** What `wordGrams` and `hashOf` make of a word of plain letters, read off the text: nearly all words are such. False of any other. */
+/** Adds what `wordGrams` and `hashOf` return for an ASCII word, directly from the text. Nearly all words are ASCII. Returns false for others. */
 function pushPlain(text: string, start: number, end: number): boolean {
   const length = Math.min(end - start, MAX_WORD) + 2
   letters[0] = 0x5e // ^
@@ -335,7 +334,7 @@ function pushPlain(text: string, start: number, end: number): boolean {
   return true
 }
 
-/** The stems of a text that say something: without stop words, unless there are no others. */
+/** Returns the stems of a text without stop words, or all stems if there are only stop words. */
 export function contentStems(analysis: Analysis): string[] {
   const content = analysis.tokens.filter((token) => !token.stop)
   return (content.length > 0 ? content : analysis.tokens).map((token) => token.stem)

@@ -7,24 +7,24 @@ export function isAscii(text: string): boolean {
   return true
 }
 
-/** No script needs longer runs of marks, and sorting them takes the square of their length. Half-width voiced sound marks normalise to such marks. */
+/** No script needs longer runs of marks, and sorting them takes quadratic time. Half-width voiced sound marks normalize to such marks. */
 const MARKS_TOO_MANY = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu
 const FEW_CHARS = 256
 
-/** Returns the Unicode normal form of a text, in which a character has at most 30 marks. Takes time linear in the length of the text. */
+/** Returns the Unicode normal form of a text, with at most 30 marks per character. Takes linear time. */
 export function normalize(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD' = 'NFC'): string {
   return (text.length <= FEW_CHARS ? text : text.replace(MARKS_TOO_MANY, '$1')).normalize(form)
 }
 
-/** NFKC, lower case, without characters that cannot be seen. Diacritics stay: a stemmer needs them. */
+/** Returns NFKC in lower case without invisible characters. Diacritics stay, because stemmers need them. */
 export function lower(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
   return normalize(text, 'NFKC').toLowerCase().replace(INVISIBLE, '')
 }
 
 /**
- * What makes two spellings one, on text that went through `lower`: diacritics of Latin and Greek (and the breve and
- * diaeresis of Cyrillic) go, ligatures open up, Arabic vowel signs go and its letters take one form each.
+ * Unifies spellings of text that went through `lower`: removes diacritics of Latin and Greek (and the breve and diaeresis of Cyrillic)
+ * and Arabic vowel signs, expands ligatures and unifies Arabic letter forms.
  */
 export function fold(text: string): string {
   if (isAscii(text)) return text

@@ -1,4 +1,4 @@
-/** The languages that the analyser knows stop words or stems of, as ISO 639-1. */
+/** The languages with stop words or a stemmer, as ISO 639-1 codes. */
 export const languages = [
   'en', 'de', 'es', 'fr', 'it', 'pt', 'nl', 'sv', 'da', 'no', 'fi', 'ro', 'tr', 'pl', 'cs', 'hu', 'id', 'vi',
   'ru', 'uk', 'bg', 'el', 'ar', 'fa', 'hi', 'he', 'ko', 'zh', 'ja', 'th', 'lo', 'km', 'my',
@@ -22,7 +22,7 @@ export const scripts = [
 ] as const
 export type Script = (typeof scripts)[number]
 
-/** The languages of a script, most likely first: the first is taken where nothing tells. */
+/** The languages of a script, most likely first. The first is the default. */
 export const languagesOf: Record<Script, readonly Language[]> = {
   latin: ['en', 'de', 'es', 'fr', 'it', 'pt', 'nl', 'sv', 'da', 'no', 'fi', 'ro', 'tr', 'pl', 'cs', 'hu', 'id', 'vi'],
   cyrillic: ['ru', 'uk', 'bg'],
@@ -45,7 +45,7 @@ export const scriptOf: ReadonlyMap<Language, Script> = new Map(
   ),
 )
 
-/** Letters that few languages of a script share: each word with one votes for them. */
+/** Letters that few languages of a script share. Each word with one of them votes for these languages. */
 export const tellTales: readonly (readonly [RegExp, readonly Language[]])[] = [
   [/ß/, ['de']],
   [/[äö]/, ['de', 'sv', 'fi']],

@@ -7,7 +7,7 @@ export interface Run {
 
 const SURROGATE = /[\ud800-\udfff]/
 
-/** All pieces of a text of so many characters, in order. A character beyond the basic plane is never cut in two. */
+/** Returns all substrings of `size` characters, in order. Never splits a character beyond the basic plane. */
 function pieces(text: string, size: number): string[] {
   const found: string[] = []
   if (SURROGATE.test(text)) {
@@ -17,7 +17,7 @@ function pieces(text: string, size: number): string[] {
   return found
 }
 
-/** 4-grams of a folded word with a boundary mark on both ends; a word of two letters or one is a single gram. */
+/** Returns the 4-grams of a folded word with a boundary mark at both ends. A word of one or two letters is a single gram. */
 export function wordGrams(word: string): string[] {
   const marked = `^${word}$`
   return marked.length <= 4 ? [marked] : pieces(marked, 4)
@@ -25,11 +25,11 @@ export function wordGrams(word: string): string[] {
 
 /** Counts the 4-grams of many words. */
 export class GramCounts {
-  /** By four characters of ASCII in one number: nearly all are such, and numbers are found sooner than pieces cut out of words. */
+  /** By four ASCII characters packed into a number. Nearly all grams are ASCII, and numbers are faster than substrings. */
   readonly #plain = new Map<number, number>()
   readonly #others = new Map<string, number>()
 
-  /** Counts each gram of a word so many times. */
+  /** Counts each gram of a word `times` times. */
   add(word: string, times: number): void {
     if (word.length < 2 || !isAscii(word)) {
       for (const gram of wordGrams(word)) this.#others.set(gram, (this.#others.get(gram) ?? 0) + times)
@@ -43,7 +43,7 @@ export class GramCounts {
     }
   }
 
-  /** Each with its count, in their order. */
+  /** Returns the grams with their counts, sorted. */
   inOrder(): [string, number][] {
     const all = new Map(this.#others)
     for (const [packed, n] of this.#plain) {
@@ -54,27 +54,27 @@ export class GramCounts {
   }
 }
 
-/** How many 4-grams `wordGrams` gives, give or take. */
+/** Returns the approximate number of 4-grams of `wordGrams`. */
 export const wordGramCount = (word: string): number => Math.max(1, word.length - 1)
 
-/** Pieces of a run without spaces: 1 to 3 characters of Han and Kana, 3 and 4 of the others. Never across runs. */
+/** Returns substrings of a run without spaces: 1 to 3 characters for Han and Kana, 3 and 4 for other scripts. */
 export function runGrams(run: Run): string[] {
   return run.han
     ? [...pieces(run.text, 1), ...pieces(run.text, 2), ...pieces(run.text, 3)]
     : [...pieces(run.text, 3), ...pieces(run.text, 4)]
 }
 
-/** 3-grams with boundary marks, each once: by these the vocabulary is searched for words spelt alike. */
+/** Returns distinct 3-grams with boundary marks, by which the vocabulary is searched for similar spellings. */
 export const spellingGrams = (word: string): string[] => [...new Set(pieces(`^${word}$`, 3))]
 
-/** 16 bits, never 0. */
+/** Returns a 16-bit hash, never 0. */
 export function hashOf(term: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < term.length; i++) hash = Math.imul(hash ^ term.charCodeAt(i), 0x01000193)
   return ((hash >>> 16) ^ hash) & 0xffff || 1
 }
 
-/** The same of a term given as the UTF-16 units from `start` to `end`. */
+/** As `hashOf`, for the units from `start` to `end`. */
 export function hashOfUnits(units: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ units[i]!, 0x01000193)

@@ -1,18 +1,18 @@
 import type { Script } from './languages.ts'
 
-/** What a character does to a run of text: ends it, or belongs to one of three kinds of run. */
+/** Character classes: a character ends a run, or belongs to one of three kinds of run. */
 export const BREAK = 0
-/** Scripts that put spaces between words: letters, digits and combining marks (without the marks, Hindi falls apart). */
+/** Scripts with spaces between words: letters, digits and combining marks (without the marks, Hindi words would be split). */
 export const SPACED = 1
 export const HAN = 2
 /** Thai, Lao, Khmer, Myanmar. */
 export const SOUTH_EAST = 3
 export type RunKind = typeof SPACED | typeof HAN | typeof SOUTH_EAST
 
-// With the joiners and the soft hyphen, which stand inside words.
+// Includes the joiners and the soft hyphen, which occur inside words.
 const LETTER = /[\p{L}\p{N}\p{M}]|\u200c|\u200d|\u00ad/u
 const HAN_OR_KANA = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/u
-/** Marks of the Latin, Greek and Cyrillic scripts, some of which Katakana uses in phonetic writing: they never end a word. */
+/** Marks of Latin, Greek and Cyrillic script. They never end a word, although Katakana uses some in phonetic writing. */
 const ALPHABETIC_MARK = /[\u0300-\u036f]/
 const UNSPACED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const UNKNOWN = 255
@@ -24,7 +24,7 @@ function classify(character: string): number {
   return UNSPACED.test(character) ? SOUTH_EAST : SPACED
 }
 
-// The regular expressions are asked once a character of the basic plane; 64 kB.
+// Caches the result of the regular expressions for each character of the basic plane; 64 kB.
 const classes = new Uint8Array(0x10000).fill(UNKNOWN)
 
 function classOf(text: string, at: number): number {
@@ -37,13 +37,10 @@ function classOf(text: string, at: number): number {
   return kind
 }
 
-/** True where the character at this place is of a script that puts no spaces between words. */
+/** True if the character at this offset is of a script without spaces between words. */
 export const isUnspacedAt = (text: string, at: number): boolean => classOf(text, at) > SPACED
 
-/**
- * Calls `found` with each run of `text`: its kind and its place in UTF-16 units. A run ends at white space and
- * punctuation, and where the kind of script changes ("2010年" is two runs).
- */
+/** Calls `found` with the kind and UTF-16 offsets of each run. Runs end at spaces, punctuation and a change of kind ("2010年" is two runs). */
 export function scan(text: string, found: (kind: RunKind, start: number, end: number) => void): void {
   let start = 0
   let current = BREAK
@@ -79,7 +76,7 @@ const SCRIPTS: readonly (readonly [RegExp, Script])[] = [
 
 const PLAIN = /^[a-z]/
 
-/** The script of a run, by the first of its letters that has one; numbers and rare scripts are `other`. */
+/** Returns the script of a run by its first letter that has one; `other` for numbers and rare scripts. */
 export function scriptOfRun(run: string): Script {
   if (PLAIN.test(run)) return 'latin'
   for (const [pattern, script] of SCRIPTS) if (pattern.test(run)) return script

@@ -1,14 +1,14 @@
-/** A stretch of a text, as offsets in UTF-16 units. */
+/** A span of a text, as UTF-16 offsets. */
 export interface TextSpan {
   start: number
   end: number
 }
 
-// The locale hardly matters for sentences; one segmenter for all, since making one costs more than a page of text, and a start need not wait for it.
+// The locale hardly matters for sentences. One lazy segmenter, because creating one costs more than segmenting a page of text.
 let made: Intl.Segmenter | undefined
 const segmenter = () => (made ??= new Intl.Segmenter('en', { granularity: 'sentence' }))
 
-// Words that end in a full stop in mid-sentence, lower case, by language.
+// Abbreviations that end in a full stop within a sentence, lower case, by language.
 const ABBREVIATIONS = new Set(
   (
     'mr mrs ms dr prof sr jr st mt ft gen col lt sgt capt cmdr rev hon gov sen rep pres fr messrs ' +
@@ -20,31 +20,31 @@ const ABBREVIATIONS = new Set(
     'nşr bkz örn yy tp ths gs ts dl π.χ κ δρ σελ'
   ).split(' '),
 )
-/** Single small letters with a stop each, and a short word with one: "z. B.", "i. d. R.", "p. ej.", "т. е.", up to any of the stops. */
+/** Single lower-case letters with full stops, and a short word with one, up to any of the stops: "z. B.", "i. d. R.", "p. ej.", "т. е.". */
 const SPACED_ABBREVIATION = /(?:^|[\s([“"'«—-])(?:\p{Ll}\.\s?){1,4}(?:\p{L}{1,3}\.)?\s*$/u
-// After an initial, a number or a country's letters a full stop may well end the sentence; before these it does.
+// A full stop after an initial, a number or a country code may end the sentence. Before these words it does.
 const STARTERS =
   /^(?:the|an?|in|on|at|it|its|he|she|they|we|you|this|that|these|those|there|but|and|if|when|as|for|to|die|der|das|ein|eine|es|er|sie|im|el|la|los|las|un|una|en|le|les|il|elle|в|на|он|она|это)(?![\p{L}\p{M}])/iu
 const LAST_WORD = /(?:^|[\s([“"'«—-])([\p{L}\p{M}\p{N}º]+(?:\.[\p{L}\p{M}]+)*)\.\s*$/u
 const UNSTOPPED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
-// Thai and Lao put a space between clauses and no stop at the end: a "sentence" there is clauses up to about this length.
+// Thai and Lao put a space between clauses and no stop at the end. A "sentence" of theirs is clauses of about this length.
 const CLAUSE_CHARS = 140
-// Spaces stand around numbers, foreign words and signs too: there a clause reads on, but not for ever.
+// Spaces also surround numbers, foreign words and signs. A clause continues there, up to this length.
 const MAX_CLAUSE_CHARS = 280
 const BETWEEN_CLAUSES = /^[\p{L}\p{M}\p{Pe}] [\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
-// A line break after a shorter line is meant (verse, addresses, lists without marks); after a longer one the text was wrapped.
+// A line break after a shorter line is intended (verse, addresses, lists without marks). After a longer line the text was wrapped.
 const WRAPPED_CHARS = 45
 const LINE = /[^\n]*\n?/g
-/** Marks in these end no sentence: code, the targets of links, addresses, and the marks of callouts and images. */
+/** Marks inside these end no sentence: code, link targets, URLs, and the marks of callouts and images. */
 const MASKED = /`[^`\n]+`|\]\([^()\n]*\)|\bhttps?:\/\/[^\s<>"'`|()]+[^\s<>"'`|()\].,;:!?*_]|\[![a-z]+\]|!(?=\[)/gi
 const MASKING = /[`!]|\]\(|:\/\//
-/** Georgian writes names and the beginnings of sentences with small letters. */
+/** Georgian writes names and sentence starts in lower case. */
 const SMALL_START = /^[\p{Pi}\p{Ps}"'*_]*(?!\p{Script=Georgian})\p{Ll}/u
 const OPENING = /[\p{Ps}\p{Pi}]$/u
 
 /**
- * The sentences of a text in order, without the white space around them; no letter of the text lies outside.
- * Any script. A blank line ends a sentence, and so does the end of a short line. Linear in the length of the text.
+ * Returns the sentences of a text in order, without surrounding white space. They cover all letters of the text, in any script.
+ * A blank line and the end of a short line end a sentence. Takes linear time.
  */
 export function sentences(text: string): TextSpan[] {
   const prose = masked(unwrapped(text))
@@ -53,7 +53,7 @@ export function sentences(text: string): TextSpan[] {
   for (const { segment, index } of segmenter().segment(prose)) {
     const end = index + segment.length
     if (end < prose.length && readsOn(segment, prose, end)) continue
-    // The segmenter leaves a bracket or quotation mark that opens the next sentence with the one before.
+    // The segmenter leaves an opening bracket or quotation mark of the next sentence in the one before.
     const cut = end < prose.length && OPENING.test(segment) ? end - 1 : end
     push(spans, prose, start, cut)
     start = cut
@@ -61,7 +61,7 @@ export function sentences(text: string): TextSpan[] {
   return spans
 }
 
-/** The text with the line ends in wrapped paragraphs made spaces, so that only line ends that are meant remain. Offsets hold. */
+/** Replaces line ends in wrapped paragraphs by spaces, so that only intended line ends remain. Offsets stay valid. */
 function unwrapped(text: string): string {
   if (!text.includes('\n')) return text
   return text.replace(LINE, (line) =>
@@ -69,7 +69,7 @@ function unwrapped(text: string): string {
   )
 }
 
-/** The text with letters in place of what ends no sentence. Offsets hold. */
+/** Replaces text that ends no sentence by letters. Offsets stay valid. */
 const masked = (text: string): string => (MASKING.test(text) ? text.replace(MASKED, (part) => 'x'.repeat(part.length)) : text)
 
 function readsOn(segment: string, prose: string, next: number): boolean {

@@ -4,7 +4,7 @@ import type { Language } from './languages.ts'
 
 type Stemmer = (word: string) => string
 
-/** Snowball stemmers by the name that the package exports them under. */
+/** Names of the Snowball stemmers in the package. */
 const PACKAGED: Partial<Record<Language, string>> = {
   ar: 'arabic',
   bg: 'bulgarian',
@@ -29,7 +29,7 @@ const PACKAGED: Partial<Record<Language, string>> = {
   uk: 'ukrainian',
 }
 
-/** Endings cut off where no stemmer is at hand, longest first; at least three letters stay (one syllable in Korean). */
+/** Endings to cut off for languages without a stemmer, longest first. At least `least` letters remain (one syllable in Korean). */
 const ENDINGS: Partial<Record<Language, { least: number; endings: RegExp }>> = {
   pl: { least: 3, endings: /(?:owaniem|owania|owanie|ościami|owego|owych|owymi|ością|ości|ami|ach|ego|emu|ych|ymi|ich|imi|iem|owi|ów|om|ej|ym|im|ie|ia|ą|ę|a|e|i|o|u|y)$/ },
   cs: { least: 3, endings: /(?:ového|ovými|ových|ostmi|osti|ami|emi|ech|ách|ého|ému|ých|ými|ovi|ové|ova|ům|em|ou|ím|ých|é|ý|á|í|a|e|i|o|u|y|ů|ě)$/ },
@@ -41,7 +41,7 @@ const ENDINGS: Partial<Record<Language, { least: number; endings: RegExp }>> = {
 const require = createRequire(import.meta.url)
 const loaded = new Map<Language, Stemmer>()
 
-// Loaded on the first word of a language, and synchronously, so that a service of one language never pays for twenty.
+// Loads a stemmer synchronously on the first word of its language, so that a service with one language does not load twenty.
 function load(language: Language): Stemmer {
   const name = PACKAGED[language]
   if (name !== undefined) return (require(`@orama/stemmers/${name}`) as { stemmer: Stemmer }).stemmer
@@ -53,7 +53,7 @@ function load(language: Language): Stemmer {
   }
 }
 
-/** The stem of a lower-case word, folded. Total: whatever a stemmer does with odd input, a non-empty word keeps a stem. */
+/** Returns the folded stem of a lower-case word. Never empty for a non-empty word, even if the stemmer fails on odd input. */
 export function stem(word: string, language: Language): string {
   let stemmer = loaded.get(language)
   if (stemmer === undefined) {

@@ -1,10 +1,7 @@
 import { fold } from './fold.ts'
 import type { Language } from './languages.ts'
 
-/**
- * Words that say nothing about a subject, per language, in lower case and compared folded.
- * They are left out of the stems, and in Latin and Cyrillic script they also vote for the language of a text.
- */
+/** Stop words per language, lower case, compared after folding. Stems omit them. In Latin and Cyrillic script they vote for the text's language. */
 const lists: Partial<Record<Language, string>> = {
   en: `a about above after again against all also am an and any are aren as at be because been before being below between both but by can
     cannot could couldn d did didn do does doesn doing don down during each few for from further had hadn has hasn have haven having he her

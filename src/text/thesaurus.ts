@@ -11,7 +11,7 @@ export interface Synonyms {
 
 /** A term of the thesaurus, which may be a phrase. */
 interface Term {
-  /** Stems of all its words. */
+  /** Stems of all its words, including stop words. */
   sequence: string[]
   /** Without stop words. */
   stems: string[]
@@ -25,13 +25,13 @@ interface Entry {
 /** By the stem of the first word. */
 type Thesaurus = Map<string, Entry[]>
 
-/** A longer question has words enough of its own. */
+/** A longer question has enough words without synonyms. */
 const MOST_WORDS = 64
 
 const FOLDER = new URL('../../thesaurus/', import.meta.url)
 const loaded = new Map<Language, Thesaurus | undefined>()
 
-/** Returns the synonyms of the words and phrases of a question. `tokens`: of its analysis in `language`. Empty if the language has no thesaurus. */
+/** Returns the synonyms of the words and phrases in a question's tokens, analysed in `language`. Empty if the language has no thesaurus. */
 export function synonymsIn(tokens: readonly Token[], language: Language): Synonyms[] {
   const thesaurus = thesaurusOf(language)
   if (thesaurus === undefined) return []

@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import type { TraceHeaders } from '../core/ports/tracer.ts'
 
-/** Where in a trace work is done. */
+/** The current position in a trace. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   traceId: string
-  /** Of the span that the work belongs to; 16 hexadecimal digits. */
+  /** The id of the current span, 16 hexadecimal digits. */
   spanId: string
   isSampled: boolean
-  /** Of the caller: handed on as it is. */
+  /** The caller's trace state, passed on unchanged. */
   traceState: string | undefined
 }
 
-/** W3C Trace Context, level 1, 3.2. Later versions may have more behind the flags. */
+/** W3C Trace Context, level 1, section 3.2. Later versions may append fields after the flags. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const NO_TRACE = '0'.repeat(32)
 const NO_SPAN = '0'.repeat(16)
 const MAX_STATE_CHARS = 512
 
-/** Undefined where the caller names no trace, or not in the right form. */
+/** Returns the caller's trace. Undefined if there is none, or it is malformed. */
 export function readCaller({ traceparent, tracestate }: TraceHeaders): TraceContext | undefined {
   const [, version, traceId = NO_TRACE, spanId = NO_SPAN, flags = '', more] =
     typeof traceparent === 'string' ? (TRACEPARENT.exec(traceparent) ?? []) : []

@@ -4,25 +4,25 @@ import type { EndedSpan } from './otlp.ts'
 export interface ExporterOptions {
   url: string
   headers: Record<string, string>
-  /** Spans wait for others for so long. */
+  /** The maximum time that spans wait for a batch. */
   everyMs: number
-  /** Of one export. */
+  /** Of one export request. */
   timeoutMs: number
   toBody: (spans: readonly EndedSpan[]) => string
   warn: (about: string, error?: unknown) => void
 }
 
-/** As OpenTelemetry's own batches are. */
+/** OpenTelemetry's batch defaults. */
 const MAX_WAITING = 2_048
 const MAX_BATCH = 512
 const TRIES = 4
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 const LAST_WORDS_MS = 2_000
-/** OTLP/HTTP: these may be tried again. */
+/** The statuses that OTLP/HTTP allows to retry. */
 const RETRYABLE = [429, 502, 503, 504]
 
-/** Sends spans to a collector, some at a time. Whatever happens to it, nobody waits for it, and no more than so much is held. */
+/** Sends spans to a collector in batches. No request waits for it, and its queue is limited. */
 export class Exporter {
   readonly #options: ExporterOptions
   readonly #stop = new AbortController()
@@ -42,7 +42,7 @@ export class Exporter {
     else this.#timer ??= setTimeout(() => this.#send(), this.#options.everyMs).unref()
   }
 
-  /** What waits is sent, if that is possible soon. */
+  /** Sends the queued spans, within a short timeout. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     this.#stop.abort()
@@ -67,7 +67,7 @@ export class Exporter {
         await this.#sendBatch(batch)
         this.#isFailing = false
       } catch (error) {
-        // What an end interrupts is sent with the last.
+        // A batch that `close` interrupts is sent with the last one.
         if (this.#stop.signal.aborted) this.#waiting.unshift(...batch)
         else this.#lose(batch.length, error)
       }
@@ -102,7 +102,7 @@ export class Exporter {
     if (!response.ok) throw new Refused(response.status, Number(response.headers.get('retry-after') ?? 0) * 1_000 || 0)
   }
 
-  /** Told once, until some arrive again. */
+  /** Logs lost spans once, until an export succeeds again. */
   #lose(count: number, why?: unknown): void {
     if (this.#isFailing) return
     this.#isFailing = true

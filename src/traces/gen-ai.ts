@@ -3,9 +3,9 @@ import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage, splitM
 import type { Retrieval } from '../core/ports/retrieval.ts'
 import type { Attributes, SpanStart } from '../core/ports/tracer.ts'
 
-/** What spans say, in the words of OpenTelemetry's conventions for generative AI (semantic conventions 1.41). Ours beside them begin with `repartee.`. */
+/** Span attributes by OpenTelemetry's conventions for generative AI (semantic conventions 1.41). Our own attributes begin with `repartee.`. */
 
-/** Providers that the conventions call otherwise. */
+/** Providers with another name in the conventions. */
 const PROVIDERS: Record<string, string> = { google: 'gcp.gemini', [EXTRACTIVE]: 'repartee' }
 
 function modelOf(name: string): Attributes {

@@ -6,7 +6,7 @@ import { toOtlp } from './otlp.ts'
 import { samplerOf } from './sampler.ts'
 import { SpanTracer } from './tracer.ts'
 
-/** As the variables of OpenTelemetry say them. */
+/** Settings with the meaning of OpenTelemetry's variables. */
 export interface TraceSettings {
   url: string
   headers: string | undefined
@@ -26,7 +26,7 @@ export interface OpenTracer {
 
 const DEFAULT_SAMPLER = 'parentbased_always_on'
 
-/** A tracer that sends what it is told to a collector, by OTLP over HTTP. */
+/** Opens a tracer that sends spans to a collector, by OTLP over HTTP. */
 export function openTracer(settings: TraceSettings, warn: (about: string, error?: unknown) => void): OpenTracer {
   const resource: Attributes = {
     ...parsePairs(settings.resourceAttributes),
@@ -52,7 +52,7 @@ export function openTracer(settings: TraceSettings, warn: (about: string, error?
   return { tracer, close: () => exporter.close() }
 }
 
-/** `name=value` with commas between, as W3C Baggage has it: values are percent-encoded. What is not of this form is left out. */
+/** Parses comma-separated `name=value` pairs as in W3C Baggage, with percent-encoded values. Malformed pairs are ignored. */
 function parsePairs(text = ''): Record<string, string> {
   const pairs = text.split(',').flatMap((pair) => {
     const at = pair.indexOf('=')

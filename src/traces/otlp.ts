@@ -1,21 +1,20 @@
 import type { Attributes, AttributeValue } from '../core/ports/tracer.ts'
 import type { TraceContext } from './context.ts'
 
-/** A span that has ended. */
 export interface EndedSpan {
   context: TraceContext
   parentSpanId: string | undefined
   name: string
   kind: 'internal' | 'client'
-  /** Milliseconds since 1970, with parts of them. */
+  /** Milliseconds since 1970, with fractions. */
   startedAt: number
   endedAt: number
   attributes: Attributes
-  /** What kind of error it ended with; undefined where it ended well. */
+  /** The type of the error. Undefined after success. */
   error: string | undefined
 }
 
-/** Of the protocol's enumerations. */
+/** Enumeration values of the protocol. */
 const KINDS = { internal: 1, client: 3 }
 const ERROR = 2
 const IS_SAMPLED = 1
@@ -43,7 +42,7 @@ function toSpan({ context, parentSpanId, name, kind, startedAt, endedAt, attribu
   }
 }
 
-/** 64-bit numbers are texts in this encoding. */
+/** Returns nanoseconds as text, because 64-bit numbers are strings in this encoding. */
 const toNanos = (ms: number): string => `${Math.round(ms * 1_000)}000`
 
 const toPairs = (attributes: Attributes): object[] =>

@@ -1,11 +1,11 @@
 import type { TraceContext } from './context.ts'
 
-/** Whether a span of this trace is told of; without a parent the trace begins with it. */
+/** Returns true if a span of this trace is recorded. Without a parent, the span starts the trace. */
 export type Sampler = (traceId: string, parent: TraceContext | undefined) => boolean
 
 const TWO_32 = 2 ** 32
 
-/** By the names that OpenTelemetry gives (`OTEL_TRACES_SAMPLER` and its argument). Undefined where there is none of that name. */
+/** Returns the sampler with an OpenTelemetry name (`OTEL_TRACES_SAMPLER` and its argument). Undefined if there is none. */
 export function samplerOf(name: string, argument: string | undefined): Sampler | undefined {
   const [, isParentBased, root = ''] = /^(parentbased_)?(.*)$/.exec(name) ?? []
   const share = Number(argument ?? 1)

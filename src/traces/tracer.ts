@@ -11,7 +11,7 @@ export interface TracerOptions {
   onEnd: (span: EndedSpan) => void
 }
 
-/** Knows which span work is done in by the chain of its calls. */
+/** Tracks the current span by the asynchronous call chain. */
 export class SpanTracer implements Tracer {
   readonly tellsText: boolean
   readonly #options: TracerOptions
@@ -59,6 +59,6 @@ export class SpanTracer implements Tracer {
 
 const now = (): number => performance.timeOrigin + performance.now()
 
-/** Low in number, and without words that might quote somebody. */
+/** Returns the type of an error: few distinct values, and no words that might quote a user. */
 const typeOf = (thrown: unknown): string =>
   thrown instanceof ReparteeError ? thrown.code : thrown instanceof Error ? thrown.name : 'unknown'

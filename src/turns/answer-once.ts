@@ -14,14 +14,11 @@ export interface AnswerOnceInput extends Omit<TurnInput, 'sessionId' | 'session'
   /** The conversation before the message, oldest first. The caller stores it. */
   history: { role: Role; content: string }[]
   message: string
-  /** Markdown if it is left out. */
+  /** Defaults to Markdown. */
   format?: ReplyFormat
 }
 
-/**
- * Answers a message of a conversation that the caller stores: neither the message nor the reply is written. Throws `quota_exceeded`, `model_failed`,
- * `model_timeout` or `turn_cancelled`.
- */
+/** Answers a message without storing it or the reply. Throws `quota_exceeded`, `model_failed`, `model_timeout` or `turn_cancelled`. */
 export async function answerOnce(deps: TurnDeps, asked: AnswerOnceInput, observer: TurnObserver = {}): Promise<Exchange> {
   await checkBudgets(deps, asked)
   const open = openTurn(deps, asked)
@@ -53,14 +50,14 @@ export async function answerOnce(deps: TurnDeps, asked: AnswerOnceInput, observe
   })
 }
 
-/** A turn of a session that is in no store, so that nothing else runs in it. */
+/** Returns a turn with a session that is not stored, so no other turn can run in it. */
 function openTurn({ clock, newId }: TurnDeps, input: AnswerOnceInput): OpenTurn {
   const { agent, userId, history, message, format = 'markdown' } = input
   const now = clock()
   const times = { lastMessageAt: now, createdAt: now, updatedAt: now }
   const session: Session = { id: newId(), agentId: agent.id, name: toIso(now), userId, totalMessages: history.length, ...times }
   const userMessage: Message = { id: newId(), role: 'USER', content: message, createdAt: now }
-  // As many as stay word by word in a session.
+  // A stored session has at most this many messages verbatim in the prompt.
   const messages = history
     .slice(-(NEWEST + STEP - 1))
     .map((m, i) => ({ ...m, bytes: Buffer.byteLength(m.content), seq: i + 1, isFailed: false }))

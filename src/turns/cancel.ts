@@ -6,7 +6,7 @@ import type { TurnDeps } from './deps.ts'
 import { checkQuestion, getHead, getMessage, turnStateOf } from './read-message.ts'
 import type { Turn } from './turn.ts'
 
-/** Stops the turn that answers a message. What was generated is stored, and the session free, when it resolves. A turn that has ended stays as it is. */
+/** Stops the turn that answers a message. Resolves when the partial reply is stored and the session is free. A turn that has ended does not change. */
 export async function cancelTurn(deps: TurnDeps, session: Session, messageId: string): Promise<WholeMessage> {
   const question = await getHead(deps, session, messageId)
   checkQuestion(question)
@@ -19,14 +19,14 @@ export async function cancelTurn(deps: TurnDeps, session: Session, messageId: st
   return getMessage(deps, session, messageId)
 }
 
-/** Stops a turn whose caller has left. A thousand may leave at the same moment, and what follows takes half a millisecond for each. */
+/** Stops a turn whose caller disconnected. Uses slices, because a thousand callers may leave at once and each stop takes half a millisecond of work. */
 export const stopInTurn = (turn: Turn): Promise<void> => nextSlice(turn.agentId).then(() => turn.stop('cancelled'))
 
 const LOOK_EVERY_MS = 50
-/** A replica that does not stop a turn for so long does not run it any more. */
+/** If a replica does not stop a turn within this time, it no longer runs the turn. */
 const STOPPED_WITHIN_MS = 10_000
 
-/** Resolves when the turn does not run any more, or could not be stopped in time. */
+/** Resolves when the turn has ended, or could not be stopped in time. */
 async function cancelElsewhere(deps: TurnDeps, session: Session, question: MessageHead): Promise<void> {
   if ((await turnStateOf(deps, session, question)) !== 'running') return
   const end = performance.now() + STOPPED_WITHIN_MS

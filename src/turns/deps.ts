@@ -5,7 +5,6 @@ import type { ReplyDeps } from '../reply/deps.ts'
 import type { Peers } from './peers.ts'
 import type { Turns } from './turns.ts'
 
-/** What the turns of sessions work with. */
 export interface TurnDeps extends ReplyDeps {
   turns: Turns
   peers: Peers

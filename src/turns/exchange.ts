@@ -7,11 +7,11 @@ export interface Exchange {
   session: { id: string; name: string }
   userMessage: Message
   aiMessage: Message & { model: string }
-  /** Undefined where the agent offers none. */
+  /** Undefined if follow-ups are disabled for the agent. */
   followUps: FollowUp[] | undefined
   sources: Source[]
   usage: Usage | null
   trace: Trace | undefined
-  /** What the sender asked for. */
+  /** The optional fields that the sender requested. */
   include: Extra[]
 }

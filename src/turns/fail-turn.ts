@@ -7,9 +7,9 @@ import type { TurnDeps } from './deps.ts'
 import type { Turn } from './turn.ts'
 import { toPlace } from './turns.ts'
 
-/** What is kept with a message whose turn came to nothing, as JSON. */
+/** The failure that is stored with the message of a turn, as JSON. */
 export interface FailureDetail {
-  /** Names the run of the turn that failed. */
+  /** The id of the run that failed. */
   run?: string
   error: { code: ReparteeError['code']; message: string }
 }
@@ -29,10 +29,7 @@ const newsOf = ({ webhooks }: TurnDeps, { agentId, sessionId }: Turn, target: st
 
 const TRY_AGAIN_MS = 200
 
-/**
- * Writes the end of a turn that came to nothing. Where the store cannot take it now, the turn keeps its session until it can, or its
- * lease is over; its sender need not wait for that.
- */
+/** Writes the end of a failed turn. If the store fails, it retries until the lease expires; the session stays leased, and the sender does not wait. */
 export async function endTurn(deps: TurnDeps, turn: Turn, write: () => Promise<boolean>): Promise<boolean> {
   try {
     return await write()
@@ -44,8 +41,8 @@ export async function endTurn(deps: TurnDeps, turn: Turn, write: () => Promise<b
 }
 
 /**
- * A turn whose begin was not acknowledged may have begun all the same, where the connection to a database broke before its answer. It is marked
- * as failed as soon as that can be written, and keeps its session until then.
+ * If the database connection breaks before the acknowledgement, the turn may have begun anyway. Marks the turn as failed as soon as the store accepts the
+ * write. The session stays leased until then.
  */
 export function takeBackBegin(deps: TurnDeps, turn: Turn, messageId: string): void {
   if (!deps.db.mayLoseAnswers) return
@@ -71,7 +68,7 @@ async function settle({ turns, clock, limits }: TurnDeps, write: () => Promise<b
 export const isGone = async (deps: TurnDeps, { agentId, sessionId }: Turn): Promise<boolean> =>
   (await findSession(deps.db, agentId, sessionId)) === undefined
 
-/** Why a turn that was running could not be ended in the store. */
+/** Returns the error for a running turn whose end the store refused. */
 export const lostSession = async (deps: TurnDeps, turn: Turn): Promise<ReparteeError> =>
   (await isGone(deps, turn))
     ? sessionNotFound()
@@ -79,7 +76,7 @@ export const lostSession = async (deps: TurnDeps, turn: Turn): Promise<ReparteeE
         retryAfter: 1,
       })
 
-/** How a message that stays without a reply is told of. */
+/** Returns the error detail for a message that stays without a reply. */
 export const storedAs = (messageId: string, isContinuable: boolean): ErrorDetail => ({
   path: 'userMessage',
   message: `is stored as ${messageId}${isContinuable ? '; the same text, sent as the next message, continues it' : ''}`,

@@ -6,12 +6,12 @@ import type { Turn } from './turn.ts'
 const PUBLISH_EVERY_MS = 100
 const LOOK_EVERY_MS = 100
 const PIECE_CHARS = 8_192
-/** Readers elsewhere have so long to take the end of a text. */
+/** How long the end of a text stays available to readers in other processes. */
 const KEEP_MS = 2_000
 
-/** Puts down the text of a turn of this process, as it grows, for readers elsewhere; until it has ended. */
+/** Writes the growing text of a turn of this process to the database, for readers in other processes. Resolves when the turn has ended. */
 export async function publishTurn(db: Database, turn: Turn): Promise<void> {
-  // What was read there cannot be taken back either.
+  // Text that other processes have read cannot be taken back, so the turn counts as watched.
   const unwatch = turn.watch(() => {})
   let start = 0
   try {
@@ -32,7 +32,7 @@ export async function publishTurn(db: Database, turn: Turn): Promise<void> {
   }
 }
 
-/** Lets the text of a turn grow as its process puts it down. Resolves when all of it is there, or it is not wanted any more. */
+/** Appends the text that another process publishes to a turn. Resolves when the text is complete, or no caller wants it. */
 export async function followTurn(db: Database, turn: Turn, isWanted: () => boolean): Promise<void> {
   while (isWanted()) {
     for (const { start, text } of await listPieces(db, turn, turn.length)) {

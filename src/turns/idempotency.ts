@@ -10,40 +10,40 @@ import type { TurnDeps } from './deps.ts'
 export interface RepeatableRequest {
   apiKeyId: string
   key: string
-  /** Everything that makes two requests the same one. */
+  /** The parts of the request that are hashed to compare requests. */
   parts: (string | Uint8Array)[]
-  /** Empty where the request is not about an agent. */
+  /** Empty if the request is not about an agent. */
   agentId: string
-  /** The end user, where the answer goes with no session. If the user is erased, the answer is not kept. */
+  /** The end user, if the response belongs to no session. The response is deleted when this user is erased. */
   userId?: string | undefined
-  /** What was kept before this time counts as gone; left out: all that is kept holds. */
+  /** Responses stored before this time count as expired. Defaults to the retention period. */
   keptSince?: number
 }
 
-/** The right to work on a request; whoever else comes with its key is told to wait. */
+/** The claim on an Idempotency-Key. Other requests with the same key are asked to wait. */
 export interface RequestClaim extends store.Claimed {
-  /** To be written in the transaction that makes a session before the effect. */
+  /** Returns a statement for the transaction that creates a session, if that comes before the effect. */
   noteSession(sessionId: string): Statement
-  /** To be written in the transaction of the effect. */
+  /** Returns a statement that stores the response, for the transaction of the effect. */
   keep(keptWith: store.KeptWith, status: number, answer: string): Statement
-  /** For the transactions of the effect, behind `keep` if that is in it: another replica may have taken the key while this process was paused. */
+  /** A condition for the effect's transactions, after `keep` if present: another replica may have taken the key while this process was paused. */
   readonly isOurs: Statement
-  /** Frees the key where no answer was kept. */
+  /** Releases the key if no response was stored. */
   release(): Promise<void>
 }
 
-/** The answer to an earlier request with the same Idempotency-Key, as JSON text. */
+/** The stored response to an earlier request with the same Idempotency-Key, as JSON text. */
 export interface StoredAnswer {
-  /** When its request came in. */
+  /** When the earlier request arrived. */
   createdAt: number
   status: number
   answer: string
 }
 
 const SLACK_MS = 60_000
-/** A longer one takes milliseconds to send: others have their turn before each. */
+/** A longer response takes milliseconds to send, so other requests run before each. */
 const LONG_ANSWER_CHARS = 16_384
-/** Hashed in one go: other requests are let in after each. */
+/** The size hashed in one go. Other requests run after each piece. */
 const PIECE_BYTES = 4_194_304
 
 function* piecesOf(part: string | Uint8Array): Generator<string | Uint8Array> {
@@ -51,7 +51,7 @@ function* piecesOf(part: string | Uint8Array): Generator<string | Uint8Array> {
   else for (let at = 0; at < part.length; at += PIECE_BYTES) yield part.subarray(at, at + PIECE_BYTES)
 }
 
-/** Throws `request_in_progress` where the same is being worked on, and `idempotency_mismatch` where the key was used for something else. */
+/** Throws `request_in_progress` if the same request is running, and `idempotency_mismatch` if the key was used for another request. */
 export async function claimRequest(deps: TurnDeps, request: RepeatableRequest): Promise<RequestClaim | StoredAnswer> {
   const { db, clock, limits, peers } = deps
   const now = clock()
@@ -74,7 +74,7 @@ export async function claimRequest(deps: TurnDeps, request: RepeatableRequest): 
     createdAt: now,
   }
   const kept = await store.claimKey(db, claim, request.keptSince ?? now - limits.keepAnswersMs).catch((error: unknown) => {
-    // It may be written, and only its answer lost.
+    // The claim may have been written, and only the acknowledgement lost.
     void release(deps, claim)
     throw error
   })
@@ -102,7 +102,7 @@ export const inProgress = (): ReparteeError =>
 
 const RELEASE_AGAIN_MS = 1_000
 
-/** Frees a key whose request came to nothing. Where the store cannot do it, as on a full disk, it is tried again until the claim lapses. */
+/** Releases the key of a failed request. If the store fails, for example because the disk is full, it retries until the claim expires. */
 async function release(deps: TurnDeps, claim: store.ClaimRow, isAgain = false): Promise<void> {
   try {
     await store.releaseClaim(deps.db, claim)
@@ -115,7 +115,7 @@ async function release(deps: TurnDeps, claim: store.ClaimRow, isAgain = false): 
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 
-/** Reads the header: 1 to 255 visible characters; a quoted string (as the IETF draft has it) means what is in it. */
+/** Reads the header: 1 to 255 visible characters. Unquotes a quoted string, as in the IETF draft. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined
   const text = typeof header === 'string' ? header : header.join(',')
@@ -124,21 +124,21 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   return key
 }
 
-/** Forgets what was kept for long enough, a slice at a time. */
+/** Deletes expired responses, in slices. */
 export async function forgetOldAnswers(deps: TurnDeps): Promise<void> {
   const before = deps.clock() - deps.limits.keepAnswersMs
   await store.releaseLapsedClaims(deps.db, deps.clock())
   await inSlices(() => store.forgetAnswers(deps.db, before))
 }
 
-/** Resolves to whether there were any. */
+/** Deletes the stored responses of a user. Resolves to true if there were any. */
 export async function forgetAnswersOfUser({ db }: Pick<TurnDeps, 'db'>, agentId: string, userId: string): Promise<boolean> {
   const forgotten = await inSlices(() => store.forgetAnswersOf(db, agentId, userId))
   if (forgotten > 0) db.scrub()
   return forgotten > 0
 }
 
-/** Forgets until nothing is left. Resolves to the number. */
+/** Deletes until nothing remains. Resolves to the number of deleted responses. */
 async function inSlices(forget: () => Promise<number>): Promise<number> {
   for (let total = 0; ; ) {
     const forgotten = await thenRest(forget)

@@ -5,26 +5,23 @@ import type { WaitingPosition } from '../store/tables/send-queue.ts'
 import type { Turn } from './turn.ts'
 import type { TurnQueue, Turns } from './turns.ts'
 
-/** What a process sends to the others: their caches of agents, keys and webhooks are old, or the turns of a deleted agent must stop. */
+/** A message to the other processes: drop the caches of agents, keys and webhooks, or stop the turns of a deleted agent. */
 export type Announcement = { changed: true } | { stopAgent: string }
 
-/** A turn that another process runs; `text` resolves when all of its text is there. */
+/** A turn that another process runs. `text` resolves when the text is complete. */
 export interface FollowedTurn {
   turn: Turn
   text: Promise<void>
 }
 
-/** The other processes that serve the same database. `Replicas` knows them; `NoPeers` is for a process that has its database for itself. */
+/** The other processes that use the same database. `Replicas` implements it for several processes, `NoPeers` for a single one. */
 export interface Peers extends TurnQueue {
-  /** Returns an id that shows to which process it belongs. */
+  /** Returns an id that identifies its process. */
   ownId(): string
   announce(announcement: Announcement): void
   /** Calls back whenever agents, keys or webhooks were changed, here or elsewhere. */
   onChanged(callback: () => void): void
-  /**
-   * Returns a function that reads the session and, in the same round trip, drops the caches that another process made old. Undefined if there
-   * is no such process.
-   */
+  /** Returns a function that reads the session and drops outdated caches, in one round trip. Undefined if there is no other process. */
   readAhead(agentId: string, sessionId: string): (() => Promise<Session | undefined>) | undefined
   /** Resolves to true if another process runs a turn in the session. */
   isRunning(session: Session): Promise<boolean>
@@ -32,22 +29,21 @@ export interface Peers extends TurnQueue {
   stopTurn(session: Session, seq: number): Promise<boolean>
   /** Stops the turn that another process runs in a session that was deleted. */
   stopDeleted(agentId: string, lease: string): Promise<void>
-  /** Returns the turn that another process runs in a session, undefined if none does. Its text grows as long as any caller wants it. */
+  /** Resolves to the turn that another process runs in a session, or undefined. Its text grows while any caller wants it. */
   follow(session: Session, isWanted: () => boolean): Promise<FollowedTurn | undefined>
-  /** Does work that another process may have left undone. */
+  /** Runs work that another process may have left unfinished. */
   takeOver(work: () => Promise<void>): Promise<void>
-  /** Begins to serve these turns. */
   start(turns: Turns): Promise<void>
-  /** The process is about to end. */
+  /** Removes this process, which is about to end. */
   close(): Promise<void>
 }
 
-/** A process that has its database for itself. */
+/** The only process that uses its database. */
 export class NoPeers implements Peers {
   readonly #newId: Ids
   readonly #recover: () => Promise<void>
 
-  /** `recover` settles what earlier processes left. */
+  /** `recover` ends the turns that earlier processes left open. */
   constructor(newId: Ids, recover = async () => {}) {
     this.#newId = newId
     this.#recover = recover
@@ -68,7 +64,7 @@ export class NoPeers implements Peers {
     return undefined
   }
 
-  /** Nobody else can hold a session, so there is nothing to wait for. */
+  /** Throws `session_busy`, since no other process can lease a session. */
   async waitFor(): Promise<void> {
     throw busy()
   }

@@ -19,7 +19,7 @@ import type { TurnDeps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
 import { type FailureDetail, storedAs } from './fail-turn.ts'
 
-/** A long message waits for a slice of its own before it is read. Throws `message_not_found`, and `unavailable` if the caller leaves. */
+/** Resolves to a message. A long one is read in its own slice. Throws `message_not_found`, and `unavailable` if the caller leaves. */
 export async function getMessage(
   { db }: TurnDeps,
   { agentId, id }: Session,
@@ -35,14 +35,14 @@ export async function getMessage(
   return message
 }
 
-/** Returns a message without its texts. Throws `message_not_found`. */
+/** Resolves to a message without its texts. Throws `message_not_found`. */
 export async function getHead(deps: TurnDeps, { agentId, id }: Session, messageId: string): Promise<MessageHead> {
   const head = await findHead(deps.db, agentId, id, messageId)
   if (head === undefined) throw messageNotFound()
   return head
 }
 
-/** The message of a user, by which a turn is named. Throws `message_not_found`, or `invalid_request` for a reply. */
+/** Resolves to a user message, whose id identifies a turn. Throws `message_not_found`, or `invalid_request` for a reply. */
 export async function getQuestion(deps: TurnDeps, session: Session, messageId: string): Promise<WholeMessage> {
   const message = await getMessage(deps, session, messageId)
   checkQuestion(message)
@@ -54,17 +54,17 @@ export function checkQuestion({ role }: Pick<MessageHead, 'role'>): void {
   if (role !== 'USER') throw invalid('path.messageId', 'must be the id of a message of the user')
 }
 
-/** A message with what shows its turn. */
+/** The fields of a message that show its turn. */
 type MessageInTurn = Pick<MessageHead, 'id' | 'role' | 'seq' | 'turn'>
 
-/** What became of the turn that a message belongs to. */
+/** Resolves to the state of the turn that a message belongs to. */
 export async function turnStateOf(deps: TurnDeps, session: Session, message: MessageInTurn): Promise<TurnState> {
   const question = await questionOf(deps, session, message)
   if (question === undefined) return 'done'
   if (deps.turns.find(question.id)?.isReleased === false) return 'running'
-  // A reply that another replica makes anew.
+  // Another replica regenerates the reply.
   if (question.seq === session.totalMessages - 1 && (await deps.peers.isRunning(session))) return 'running'
-  return question.turn ?? 'done' // what was brought in from elsewhere is done
+  return question.turn ?? 'done' // imported messages are done
 }
 
 async function questionOf(deps: TurnDeps, session: Session, message: MessageInTurn): Promise<MessageInTurn | undefined> {
@@ -78,7 +78,7 @@ export interface Feedback {
   comment?: string
 }
 
-/** `null` takes back what was said. Throws `message_not_found`, or `invalid_request` for a message of the user. */
+/** Stores feedback, or removes it if `null`. Throws `message_not_found`, or `invalid_request` for a user message. */
 export async function rate(deps: TurnDeps, session: Session, messageId: string, feedback: Feedback | null): Promise<void> {
   const { role } = await getHead(deps, session, messageId)
   if (role !== 'AI') throw invalid('path.messageId', 'must be the id of a reply')
@@ -90,7 +90,7 @@ export const toFeedback = (json: string): Feedback => JSON.parse(json) as Feedba
 
 export const detailOf = ({ detail }: WholeMessage): ReplyDetail => (detail === null ? {} : (JSON.parse(detail) as ReplyDetail))
 
-/** Parses what the store keeps about a reply. A long reply waits for a slice of its own. `owner` as in `nextSlice`. */
+/** Parses the stored detail of a reply. A long reply is parsed in its own slice. `owner` as in `nextSlice`. */
 export async function readDetail(message: WholeMessage, owner: string): Promise<ReplyDetail> {
   if (message.content.length + (message.detail?.length ?? 0) > LONG_MESSAGE_BYTES) await nextSlice(owner)
   return detailOf(message)
@@ -99,8 +99,8 @@ export async function readDetail(message: WholeMessage, owner: string): Promise<
 const LOOK_EVERY_MS = 500
 
 /**
- * Resolves to the result of a turn that another process runs, as the store shows it. Resolves to undefined if no caller wants it any longer. All callers
- * share one poll of the store. Throws `session_not_found`.
+ * Resolves to the result of a turn that another process runs, as stored, or to undefined when no caller wants it.
+ * All callers share one poll of the store. Throws `session_not_found`.
  */
 export function waitForEnd(
   deps: TurnDeps,
@@ -132,13 +132,13 @@ async function lookForEnd(
   return undefined
 }
 
-/** Returns the reply to a message, read as `getMessage` does; undefined if there is none. */
+/** Resolves to the reply to a message, read as in `getMessage`, or to undefined if there is none. */
 async function replyTo(deps: TurnDeps, session: Session, { seq }: WholeMessage): Promise<WholeMessage | undefined> {
   const next = await findHeadAt(deps.db, session.agentId, session.id, seq + 1)
   return next?.role === 'AI' ? getMessage(deps, session, next.id) : undefined
 }
 
-/** How a turn ended that this process no longer holds, or never did. Undefined while it runs elsewhere. */
+/** Resolves to the result of a turn that is not in the memory of this process. Undefined while the turn runs in another process. */
 async function readEnd(deps: TurnDeps, session: Session, question: WholeMessage): Promise<Exchange | ReparteeError | undefined> {
   const { id, role, content, createdAt } = question
   if ((await turnStateOf(deps, session, question)) === 'running') return undefined
@@ -158,7 +158,7 @@ async function readEnd(deps: TurnDeps, session: Session, question: WholeMessage)
   }
 }
 
-/** Names the run that ended a turn; undefined where a crash ended it. */
+/** Resolves to the id of the run that ended a turn. Undefined if a crash ended it. */
 export async function findEndedRun(deps: TurnDeps, session: Session, question: WholeMessage): Promise<string | undefined> {
   const { detail } = (await replyTo(deps, session, question)) ?? question
   return detail === null ? undefined : (JSON.parse(detail) as ReplyDetail | FailureDetail).run

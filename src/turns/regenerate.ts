@@ -17,13 +17,13 @@ import { holdOf, toPlace } from './turns.ts'
 export interface RegenerateInput extends TurnInput {
   /** The reply to regenerate. */
   messageId: string
-  /** Undefined: as it was. */
+  /** Undefined leaves the format unchanged. */
   format: ReplyFormat | undefined
 }
 
 /**
- * Regenerates the last reply of a session. Its id and position stay, and its text becomes a version. Until the new reply is complete, and if it fails or is
- * cancelled, the history contains the old one. Throws as `sendMessage` does.
+ * Regenerates the last reply of a session. The reply's id and position stay, and the old text becomes a version. The history contains the old text until
+ * the new reply is complete, and also if the new one fails or is cancelled. Throws as `sendMessage` does.
  */
 export async function regenerate(deps: TurnDeps, input: RegenerateInput, observer: TurnObserver = {}): Promise<Exchange> {
   await checkBudgets(deps, input)
@@ -75,7 +75,7 @@ async function takeSession(deps: TurnDeps, turn: Turn, input: RegenerateInput): 
   throw sessionNotFound()
 }
 
-/** The reply, which must be the last of its session, and the message that it answers. */
+/** Resolves to the reply, which must be the last of its session, and the message that it answers. */
 async function findLastTurn(deps: TurnDeps, session: Session, messageId: string) {
   const reply = await getHead(deps, session, messageId)
   if (reply.role !== 'AI' || reply.seq !== session.totalMessages) {
@@ -86,7 +86,7 @@ async function findLastTurn(deps: TurnDeps, session: Session, messageId: string)
   return { question, reply }
 }
 
-/** Releases the session with its history as it was. Resolves to the error for the sender. */
+/** Releases the session with its history unchanged. Resolves to the error for the sender. */
 async function giveBack(deps: TurnDeps, turn: Turn, replyId: string, thrown: unknown): Promise<ReparteeError> {
   const { code, message, retryAfter, quota, cause } = errorOf(turn, replyId, thrown)
   const isCancelled = code === 'turn_cancelled'

@@ -29,7 +29,7 @@ import { SharedWork } from './shared-work.ts'
 import { type StopReason, Turn } from './turn.ts'
 import type { TurnLimits, Turns } from './turns.ts'
 
-/** How a replica is seen and heard at once; without it, others are known by what they write, and look for what they are told. */
+/** A lock and a channel that reveal and notify a replica at once. Without them, replicas detect each other by heartbeats and poll for requests. */
 export interface Presence {
   readonly lockId: number
   held(lockIds: number[]): Promise<Set<number>>
@@ -49,35 +49,35 @@ export interface ReplicaParts {
   warn: (about: string, error?: unknown) => void
 }
 
-/** What replicas send each other. */
+/** A message between replicas. */
 type News = { stop: string; reason: StopReason } | { follow: string } | Announcement
 
 const BEAT_EVERY_MS = 2_000
-/** One that has not written for so long, and has no lock by which it would be seen, is gone. */
+/** A replica without a heartbeat for this time, and without a visible lock, is gone. */
 const LOST_AFTER_MS = 15_000
-/** A lock may be away for a moment, while its connection is made anew. */
+/** A lock may disappear for a moment while its connection is reopened. */
 const LOOK_AGAIN_AFTER_MS = 1_000
 const LOOK_AT_START_AFTER_MS = 200
-/** A send that waits for another replica's turn looks so often whether it is over. */
+/** How often a send that waits for another replica's turn checks whether the turn has ended. */
 const LOOK_EVERY_MS = 50
 const STOPS_EVERY_MS = 500
 const FORGET_EVERY_MS = 60_000
 
-/** This process among those that serve the same database. */
+/** This process as one of several that use the same database. */
 export class Replicas implements Peers {
   readonly id: string
   readonly #parts: ReplicaParts
-  /** Set by `start`. */
+  /** Undefined until `start`. */
   #turns: Turns | undefined
   readonly #timers: NodeJS.Timeout[] = []
-  /** Work that a timer began and that has not ended. */
+  /** Work that a timer started and that has not ended. */
   readonly #underWay = new Set<Promise<void>>()
   #generation = -1
-  /** Since when each of those is missed that cannot be seen. */
+  /** When each replica was first missing, by id. */
   readonly #missed = new Map<string, number>()
-  /** Turns whose text is put down for readers elsewhere. */
+  /** Turns whose text is published for readers in other processes. */
   readonly #published = new WeakSet<Turn>()
-  /** Turns elsewhere that are read here, by lease. */
+  /** Turns of other processes that this process reads, by lease. */
   readonly #followed = new SharedWork<FollowedTurn>()
   #tellChanged: () => void = () => {}
 
@@ -95,7 +95,7 @@ export class Replicas implements Peers {
     return ownedId(this.id, turnId)
   }
 
-  /** Registers this process, and settles what processes left that are gone. */
+  /** Registers this process, and ends the turns of processes that are gone. */
   async start(turns: Turns): Promise<void> {
     this.#turns = turns
     await this.#beat()
@@ -113,7 +113,7 @@ export class Replicas implements Peers {
           await work()
           isFailing = false
         } catch (error) {
-          // Said once, and not twice a second for as long as the database is away.
+          // Logged once per outage, not twice a second while the database is unavailable.
           if (!isFailing) this.#parts.warn(about, error)
           isFailing = true
         }
@@ -151,14 +151,14 @@ export class Replicas implements Peers {
     this.#send(announcement)
   }
 
-  /** Processes that miss it find out by themselves. */
+  /** Processes that miss the message find out by polling. */
   #send(news: News): void {
     this.#parts.presence
       ?.tell(JSON.stringify(news))
       .catch((error: unknown) => this.#parts.warn('other replicas could not be told', error))
   }
 
-  /** What another replica told; whatever else is said there is not for us. */
+  /** Handles a message from another replica. Ignores unknown messages. */
   hear(text: string): void {
     const news = readNews(text)
     if (news === undefined) return
@@ -184,7 +184,7 @@ export class Replicas implements Peers {
     await askToStopLease(this.#parts.db, agentId, lease, this.#parts.clock())
   }
 
-  /** All callers share one turn. */
+  /** Returns one shared turn to all callers. */
   async follow({ agentId, id }: Session, isWanted: () => boolean): Promise<FollowedTurn | undefined> {
     const { db, clock, warn } = this.#parts
     const lease = await askToFollow(db, agentId, id, clock())
@@ -227,7 +227,7 @@ export class Replicas implements Peers {
   }
 
   leave(agentId: string, sessionId: string, position: number): void {
-    leaveQueue(this.#parts.db, { agentId, sessionId, replica: this.id }, position).catch(() => {}) // it ends by itself
+    leaveQueue(this.#parts.db, { agentId, sessionId, replica: this.id }, position).catch(() => {}) // the position expires by itself
   }
 
   async waitFor(turn: Turn): Promise<void> {
@@ -243,10 +243,10 @@ export class Replicas implements Peers {
     }
   }
 
-  /** If the database is away, the other processes find out by themselves that this one is gone. */
+  /** If the database is unavailable, the other processes detect by themselves that this one is gone. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
-    // A beat that comes later would report this process as running for 20 seconds.
+    // A later heartbeat would report this process as running for 20 seconds.
     await Promise.all(this.#underWay)
     await this.#settleOne(this.id).catch((error: unknown) =>
       this.#parts.warn('other replicas could not be notified that this process ends', error),
@@ -266,7 +266,7 @@ export class Replicas implements Peers {
     return beat(db, this.id, clock(), presence?.lockId ?? null)
   }
 
-  /** Where an agent or a key was changed anywhere, nothing of them is remembered. */
+  /** Drops all caches if an agent, a key or a webhook was changed by any process. */
   async #catchUp(): Promise<void> {
     this.#catchUpWith(await readGeneration(this.#parts.db))
   }

@@ -13,26 +13,26 @@ import type { Exchange } from './exchange.ts'
 import { isGone } from './fail-turn.ts'
 import type { Turn } from './turn.ts'
 
-/** Who follows a turn from outside. */
+/** The callbacks and conditions of a caller that observes a turn. */
 export interface TurnObserver {
-  /** The message is stored, and the reply begins to grow. */
+  /** Called when the message is stored, before the reply grows. */
   onStart?: (turn: Turn, session: Session, userMessage: Message) => void
-  /** Joins the transaction in which the turn takes its session: nothing is done if a condition does not hold. */
+  /** Conditions for the transaction that leases the session. If one fails, the turn does nothing. */
   condition?: Statement[]
-  /** Returns what joins the transaction that stores the reply. */
+  /** Returns statements for the transaction that stores the reply. */
   alongside?: (exchange: Exchange) => Statement[]
 }
 
 export interface TurnInput extends Payer {
   sessionId: string
-  /** As the caller read it a moment ago. Read again if it has changed since. */
+  /** The session as the caller just read it. Read again if it has changed since. */
   session?: Session | undefined
   additionalContext?: string | undefined
   include: Extra[]
   userId: string
 }
 
-/** A turn that has taken its session. */
+/** A turn that has leased its session. */
 export interface OpenTurn {
   session: Session
   userMessage: Message
@@ -40,15 +40,15 @@ export interface OpenTurn {
   past: Past
   format: ReplyFormat
   replyId: string
-  /** How many earlier versions the reply will have. */
+  /** The number of earlier versions that the reply will have. */
   versions: number
-  /** Nothing of it is stored, and no webhook is notified. */
+  /** If true, nothing is stored and no webhook is notified. */
   isEphemeral?: boolean
 }
 
 /**
- * Runs a turn when the session is free for it, and releases the session at the end. `body` stores the question, makes the reply and stores it. It runs to
- * its end whether or not the caller still listens.
+ * Runs a turn when the session is free, and releases the session at the end. `body` stores the question, generates the reply and stores it.
+ * The turn runs to its end even if the caller disconnects.
  */
 export function runTurn(
   deps: TurnDeps,
@@ -97,9 +97,8 @@ function meterTurn({ meters }: TurnDeps, { begunAt, firstTextAt }: Turn, outcome
 }
 
 /**
- * Yields the session for each attempt of a turn to take it: first as the caller read it, if nothing ran in it then, and after that as the store has it. If
- * another process has the session, it waits before the next attempt. Throws `session_busy`, and `session_not_found` if the session was deleted, also if
- * another one has its id by then.
+ * Yields the session for each attempt to lease it: first the caller's copy, if the session was free, then the stored one. Waits before each further attempt
+ * while another process has the lease. Throws `session_busy`, and `session_not_found` if the session was deleted, even if another one has its id now.
  */
 export async function* sessionsFor(
   deps: TurnDeps,
@@ -116,7 +115,7 @@ export async function* sessionsFor(
   }
 }
 
-/** Notifies the observer that the turn has begun, and makes the reply. */
+/** Notifies the observer that the turn has begun, and generates the reply. */
 export function draftReply(deps: TurnDeps, turn: Turn, open: OpenTurn, input: TurnInput, observer: TurnObserver): Promise<Draft> {
   const { session, userMessage, past, format } = open
   deps.turns.start(turn, userMessage.id, deps.clock())

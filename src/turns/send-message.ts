@@ -18,14 +18,14 @@ import { holdOf, toPlace } from './turns.ts'
 export interface SendInput extends TurnInput {
   message: string
   format: ReplyFormat
-  /** Called before the message takes the session. Throws if the session, as it is then, must not have it. */
+  /** Called before the message leases the session. Throws if the current session must not receive it. */
   refuse?: (session: Session) => Promise<void>
 }
 
 /**
- * Answers a message (specification 4.6). The message is on the disk before a model is asked; the reply is on the disk before it is answered.
- * Runs to its end whether or not the caller still listens. Throws `quota_exceeded`, `session_busy`, `session_not_found`, `turn_cancelled`, or `model_failed`
- * and `model_timeout` with the message stored: the same text, sent next, continues it.
+ * Answers a message (specification 4.6). The message is on disk before a model is called, and the reply is on disk before the response is sent.
+ * Runs to its end even if the caller disconnects. Throws `quota_exceeded`, `session_busy`, `session_not_found`, `turn_cancelled`, `model_failed` or
+ * `model_timeout`. After the last two the message is stored, and sending the same text next continues it.
  */
 export async function sendMessage(deps: TurnDeps, input: SendInput, observer: TurnObserver = {}): Promise<Exchange> {
   await checkBudgets(deps, input)
@@ -58,7 +58,7 @@ export async function sendMessage(deps: TurnDeps, input: SendInput, observer: Tu
   })
 }
 
-/** Appends the message to the session, or continues the last one if that failed and says the same. Resolves to the turn with the position of its message. */
+/** Appends the message, or continues the last one if that failed and has the same text. Resolves to the turn with the message's position. */
 async function storeQuestion(deps: TurnDeps, turn: Turn, input: SendInput): Promise<OpenTurn & { seq: number }> {
   const { db, newId } = deps
   for await (const session of sessionsFor(deps, turn, input)) {
@@ -83,14 +83,14 @@ async function readQuestion(
 ): Promise<{ userMessage: Message; past: Past; isContinued: boolean }> {
   const past = await readPast(deps, session, session.totalMessages)
   const last = past.messages.at(-1)
-  // The past may hold only a part of it.
+  // `past` may contain only a part of the text.
   const failed = last?.isFailed ? await findMessageAt(deps.db, session.agentId, session.id, last.seq) : undefined
   if (failed?.content === content) {
     const { id, createdAt } = failed
     const before = { ...past, messages: past.messages.slice(0, -1) }
     return { userMessage: { id, role: 'USER', content, createdAt }, past: before, isContinued: true }
   }
-  // Times never go back within a session, whatever the clock does.
+  // Times never decrease within a session, even if the clock does.
   const createdAt = Math.max(deps.clock(), session.lastMessageAt)
   return { userMessage: { id: deps.newId(), role: 'USER', content, createdAt }, past, isContinued: false }
 }

@@ -1,10 +1,10 @@
-/** Runs work once for all callers that wait for the same result at the same time. The work is wanted as long as one of them wants it. */
+/** Runs work once for all callers that wait for the same result at the same time. The work continues while any caller wants it. */
 export class SharedWork<T> {
   readonly #running = new Map<string, { result: T; wants: Set<() => boolean> }>()
 
   /**
-   * Returns the result of the work that is running under this name, or begins it. `begin` receives a function that returns whether any caller still wants
-   * the work. It returns the result, and a promise that settles when the work is done.
+   * Returns the result of the work that runs under this name, or starts it. `begin` receives a function that returns whether any caller still wants the work.
+   * `begin` returns the result, and a promise that settles when the work is done.
    */
   join(name: string, isWanted: () => boolean, begin: (isWanted: () => boolean) => { result: T; done: Promise<unknown> }): T {
     const running = this.#running.get(name)

@@ -18,8 +18,8 @@ const TRY_AGAIN_MS = 200
 export type WriteReply = (reply: StoredReply, alongside: Statement[]) => Promise<boolean>
 
 /**
- * Stores the reply of a turn, releases its session, and adds follow-up questions, which delay neither the next message nor, if they fail, the reply.
- * `createdAt`: of the reply, in milliseconds since 1970.
+ * Stores the reply of a turn, releases its session, and adds follow-ups. These do not delay the next message, and their failure does not fail the reply.
+ * `createdAt` is the reply's creation time, in milliseconds since 1970.
  */
 export async function storeReply(
   deps: TurnDeps,
@@ -60,7 +60,7 @@ function toExchange({ agent, include }: TurnInput, open: OpenTurn, draft: Draft,
   }
 }
 
-/** If a connection to the database broke, the reply may have been written and only the answer lost. The write is tried again. */
+/** Retries the write: if a database connection broke, the reply may have been written and only the acknowledgement lost. */
 async function writeUntilAnswered(
   deps: TurnDeps,
   open: OpenTurn,
@@ -83,7 +83,7 @@ async function isStored({ db }: TurnDeps, { session, versions }: OpenTurn, reply
   return (await countVersions(db, session.agentId, session.id, replyId)) === versions
 }
 
-/** Follow-ups are stored with the reply, so that they can be read again. */
+/** Stores follow-ups with the reply, so that they can be read again. */
 async function addFollowUps(
   deps: TurnDeps,
   input: TurnInput,

@@ -4,64 +4,61 @@ import { Stopwatch } from '../reply/stopwatch.ts'
 import type { Statement } from '../store/database.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Text that is kept apart for those who keep up. */
+/** Recent text is stored separately for readers that are up to date. */
 const RECENT_CHARS = 8_192
 
 const RUN_CHARS = 12
 
-/** Why a turn was told to end before its reply was complete. */
+/** Why a turn was stopped before its reply was complete. */
 export type StopReason = 'cancelled' | 'deleted' | 'late' | 'stopping'
 
-/** What a turn came to. */
+/** The result of a turn. */
 export type TurnEnd = { exchange: Exchange } | { error: ReparteeError }
 
-/**
- * A turn while it runs: the one place where its reply grows, and where those who watch it, or want it to stop, find it.
- * Readers keep a position in `text` and no copy of it, so that a slow one costs nothing.
- */
+/** A running turn, its growing reply and its readers. A reader has a position in `text` and no copy of it, so a slow reader costs nothing. */
 export class Turn {
   readonly agentId: string
   readonly sessionId: string
-  /** Names this run of the turn: the end of its session's lease. */
+  /** The id of this run of the turn, and the end of its session's lease. */
   readonly id: string
-  /** What its session is leased under. */
+  /** The lease of its session. */
   readonly lease: string
-  /** When the send arrived. */
+  /** When the send arrived, on the clock of `performance`. */
   readonly arrivedAt: number
-  /** Among the sends of all processes that wait; undefined while it does not. */
+  /** The position in the queue of all processes. Undefined while the send does not wait. */
   position: number | undefined
-  /** Nothing else ran or waited in the session when the send arrived. */
+  /** True if no other send ran or waited in the session when this one arrived. */
   wasFree = false
-  /** What must hold when it takes its session. */
+  /** Conditions for leasing the session. */
   condition: Statement[] = []
-  /** The message that it answers; undefined until that is stored. */
+  /** The message that the turn answers. Undefined until the message is stored. */
   messageId: string | undefined
-  /** The reply will have this id. Undefined where another process makes it. */
+  /** The id of the future reply. Undefined if another process runs the turn. */
   replyId: string | undefined
   startedAt = 0
   /** Started by `Turns.start`. */
   stopwatch = new Stopwatch()
-  /** The same on the clock of `performance`, which nobody sets. */
+  /** The start on the monotonic clock of `performance`. */
   begunAt = 0
-  /** What a beginning of the text comes to once its citations are checked. */
+  /** Returns the final form of a beginning of the text, with checked citations. */
   settle: (text: string) => string = (text) => text
   stopped: StopReason | undefined
-  /** Where its end could not be written at once: resolves when it is, or when that is given up. */
+  /** Set if the end could not be written at once. Resolves when it is written or given up. */
   settled: Promise<void> | undefined
-  /** The session is free again: the store says how it ended. */
+  /** True when the session is free again and the store shows how the turn ended. */
   isReleased = false
   /** Resolves when the session is free again. */
   readonly released: Promise<void>
-  /** Resolves to what the sender is told. */
+  /** Resolves to the result for the sender. */
   readonly finished: Promise<TurnEnd>
-  /** When its text began to grow, on the clock of `performance`. */
+  /** When the text began to grow, on the clock of `performance`. */
   firstTextAt: number | undefined
   readonly #abort = new AbortController()
   readonly #watchers = new Set<() => void>()
   readonly #release = Promise.withResolvers<void>()
   readonly #finish = Promise.withResolvers<TurnEnd>()
   #half = ''
-  /** The text before what is recent. It grows by much at a time: each piece that is added to a string takes 32 bytes beside it until the whole is read. */
+  /** The text before `#recent`. Grows in large pieces, because each piece appended to a string takes 32 more bytes until the whole is read. */
   #older = ''
   #recent = ''
   #wasWatched = false
@@ -76,7 +73,7 @@ export class Turn {
     this.finished = this.#finish.promise
   }
 
-  /** The front part of its events' ids. It is stored with the end of the turn. */
+  /** The prefix of the turn's event ids. It is stored with the end of the turn. */
   get run(): string {
     return this.id.slice(-RUN_CHARS)
   }
@@ -90,24 +87,24 @@ export class Turn {
     return this.#older + this.#recent
   }
 
-  /** Of the text, in characters. */
+  /** Length of the text in characters. */
   get length(): number {
     return this.#older.length + this.#recent.length
   }
 
-  /** Someone may have read what there is: it cannot be taken back. */
+  /** True if a reader may have seen text, so that it cannot be taken back. */
   get wasShown(): boolean {
     return this.#wasWatched && this.length > 0
   }
 
-  /** The first reason holds. */
+  /** Stops the turn. Only the first reason counts. */
   stop(reason: StopReason): void {
     if (this.stopped !== undefined) return
     this.stopped = reason
     this.#abort.abort()
   }
 
-  /** What no store can keep becomes U+FFFD; half of a surrogate pair waits for the other half. */
+  /** Replaces characters that no store accepts with U+FFFD. Buffers half of a surrogate pair until the other half arrives. */
   append(piece: string): void {
     if (piece === '' || this.stopped !== undefined) return
     let text = this.#half + piece
@@ -127,14 +124,14 @@ export class Turn {
     this.#tell()
   }
 
-  /** Another try begins. Only where nothing was shown. */
+  /** Clears the text for another attempt. Allowed only if no text was shown. */
   restart(): void {
     this.#older = ''
     this.#recent = ''
     this.#half = ''
   }
 
-  /** The text from a place on, of so many characters at most, and never half of a surrogate pair. Nothing else of it is copied. */
+  /** Returns at most `chars` characters from a position on, never half of a surrogate pair. Copies nothing else. */
   read(start: number, chars: number): string {
     const end = start + chars
     const recentFrom = this.#older.length
@@ -144,12 +141,12 @@ export class Turn {
     return last >= 0xd800 && last <= 0xdbff ? piece.slice(0, -1) : piece
   }
 
-  /** How many watch its text. */
+  /** The number of readers of its text. */
   get readers(): number {
     return this.#watchers.size
   }
 
-  /** Calls back whenever there is more to read. Returns how to stop that. */
+  /** Calls back when there is more text. Returns a function that removes the callback. */
   watch(tell: () => void): () => void {
     this.#wasWatched = true
     this.#watchers.add(tell)

@@ -11,11 +11,11 @@ import { type StopReason, Turn } from './turn.ts'
 interface Waiter {
   start: () => void
   leave: (why: ReparteeError) => void
-  /** Among the sends of all processes; undefined if there is only this one. */
+  /** The position in the queue of all processes. Undefined if there is only this process. */
   position: Promise<number | undefined>
 }
 
-/** A busy session: the turn that runs in it, and those who wait. The array is kept across turns: a waiter's time-out must find itself in it. */
+/** The running turn and the waiting sends of a busy session. The array is shared across turns, since a waiter's time-out must find itself in it. */
 interface Line {
   turn: Turn
   waiting: Waiter[]
@@ -30,25 +30,22 @@ export interface TurnLimits {
 /** Orders the sends of several processes in one session. */
 export interface TurnQueue {
   leaseOf(turnId: string): string
-  /**
-   * Resolves to the position of a send that waits from now on, undefined if there is one process only. Throws `session_busy` if too many wait,
-   * `session_not_found` if there is no such session.
-   */
+  /** Resolves to the queue position of a send, or undefined with one process. Throws `session_busy` if too many wait, or `session_not_found`. */
   enter(agentId: string, sessionId: string): Promise<number | undefined>
   leave(agentId: string, sessionId: string, position: number): void
-  /** Resolves when the session is free for this turn, the first of its process. Throws as `enter` does, and `session_busy` if it takes too long. */
+  /** Resolves when the session is free for this turn, the first of its process. Throws as `enter` does, and `session_busy` after too long a wait. */
   waitFor(turn: Turn): Promise<void>
-  /** The position as the store needs it. Undefined if there is one process only. */
+  /** Returns the position in the store's format. Undefined with one process. */
   positionOf(turn: Turn): WaitingPosition | undefined
 }
 
-/** The turns of this process. One at a time for each session; others wait in order of arrival, so many and so long. */
+/** The turns of this process: one at a time per session. Other sends wait in order of arrival, up to a maximum number and time. */
 export class Turns {
   readonly #lines = new Map<string, Line>()
-  /** By the message that they answer, from when that is stored until the sender is told. */
+  /** By the message that they answer, from when the message is stored until the sender has its result. */
   readonly #byMessage = new Map<string, Turn>()
   readonly #timers = new Map<Turn, NodeJS.Timeout>()
-  /** Waits for the ends of turns of other processes, by message. */
+  /** Polls for the ends of turns of other processes, by message. */
   readonly ends = new SharedWork<Promise<Exchange | ReparteeError | undefined>>()
   readonly #limits: TurnLimits
   readonly #newId: Ids
@@ -62,29 +59,29 @@ export class Turns {
     this.#queue = queue
   }
 
-  /** How many sessions are busy. */
+  /** The number of busy sessions. */
   get running(): number {
     return this.#lines.size
   }
 
-  /** How many sends wait for the turn before them. */
+  /** The number of sends that wait for an earlier turn. */
   get waiting(): number {
     let sum = 0
     for (const { waiting } of this.#lines.values()) sum += waiting.length
     return sum
   }
 
-  /** No turn begins any more. */
+  /** True if no new turn can begin. */
   get isClosed(): boolean {
     return this.#isClosed
   }
 
-  /** Nothing runs or waits in the session, as far as this process knows. */
+  /** Returns true if no turn of this process runs or waits in the session. */
   isFree(sessionId: string): boolean {
     return !this.#lines.has(sessionId)
   }
 
-  /** Resolves when it is this send's turn. Throws `session_busy` where too many wait already, or it took too long. */
+  /** Resolves when the send may run. Throws `session_busy` if too many sends wait, or the wait takes too long. */
   take(agentId: string, sessionId: string): Promise<Turn> {
     if (this.#isClosed) return Promise.reject(stopping())
     const arrivedAt = performance.now()
@@ -125,13 +122,13 @@ export class Turns {
     })
   }
 
-  /** The send before it enters first. */
+  /** Waits until the previous send has entered the queue. */
   async #enter(agentId: string, sessionId: string, before: Waiter | undefined): Promise<number | undefined> {
     await before?.position.catch(() => {})
     return this.#queue.enter(agentId, sessionId)
   }
 
-  /** The message is stored: from now on the turn can be found, and its time runs. */
+  /** Makes the turn findable once its message is stored, and starts its time limit. */
   start(turn: Turn, messageId: string, now: number): void {
     turn.messageId = messageId
     turn.startedAt = now
@@ -144,12 +141,12 @@ export class Turns {
     )
   }
 
-  /** The turn that answers a message, or makes its reply anew, in this process. */
+  /** Returns the turn of this process that answers a message or regenerates its reply. */
   find(messageId: string): Turn | undefined {
     return this.#byMessage.get(messageId)
   }
 
-  /** Lets the next send of the session go. Safe to call twice. */
+  /** Releases the session and starts its next send. Can be called twice. */
   release(turn: Turn): void {
     clearTimeout(this.#timers.get(turn))
     this.#timers.delete(turn)
@@ -170,28 +167,27 @@ export class Turns {
     })
   }
 
-  /** To be called when the sender can be told: from now on the store alone knows of the turn. */
+  /** Removes a turn whose sender can get its result. From now on only the store knows the turn. */
   forget(turn: Turn): void {
     if (turn.messageId !== undefined && this.#byMessage.get(turn.messageId) === turn) this.#byMessage.delete(turn.messageId)
   }
 
-  /** Stops the turn that is running in a session, if one is. */
+  /** Stops the running turn of a session, if any. */
   stop(sessionId: string, reason: StopReason): void {
     this.#lines.get(sessionId)?.turn.stop(reason)
   }
 
-  /** The turn under a lease, if it is one of this process. */
+  /** Returns the turn with a lease, if this process runs it. */
   findLease(lease: string): Turn | undefined {
     for (const { turn } of this.#lines.values()) if (turn.lease === lease) return turn
     return undefined
   }
 
-  /** Stops the turns of an agent that are running. */
   stopAgent(agentId: string, reason: StopReason): void {
     for (const { turn } of this.#lines.values()) if (turn.agentId === agentId) turn.stop(reason)
   }
 
-  /** Stops all that run, and sends away all that wait. */
+  /** Stops all running turns, and rejects all waiting sends. */
   close(): void {
     this.#isClosed = true
     for (const { turn, waiting } of this.#lines.values()) {
@@ -200,7 +196,7 @@ export class Turns {
     }
   }
 
-  /** The leases of turns that started before a time. */
+  /** Returns the leases of turns that started before a time. */
   leasesOlderThan(time: number): TurnPlace[] {
     const places: TurnPlace[] = []
     for (const { turn } of this.#lines.values()) {
@@ -225,7 +221,7 @@ interface HoldDeps {
   peers: TurnQueue
 }
 
-/** How a turn takes its session. */
+/** Returns the parameters for leasing the session of a turn. */
 export const holdOf = ({ clock, limits, peers }: HoldDeps, turn: Turn, session: Session): Hold => ({
   leaseUntil: clock() + limits.leaseMs,
   messages: session.totalMessages,

@@ -43,7 +43,7 @@ export const agentsCreate: Command = {
   },
 }
 
-/** What has the look of a file's name and names none is a slip, not an instruction. */
+/** Returns the instructions, read from a file if one has that name. Throws if the text looks like a file name without such a file. */
 function toInstructions(given: string): string {
   if (existsSync(given)) {
     try {

@@ -41,7 +41,7 @@ function print(terminal: Terminal, agent: HttpAnswer<'getAgent'>['agent']): void
   if (instructions !== '') terminal.out(`\nInstructions\n${plain(instructions).replace(/^/gm, '  ')}`)
 }
 
-/** Those that are set, with the path that a PATCH would name. */
+/** Returns the settings that are set, with their paths for a PATCH. */
 function flatten(settings: object, above = ''): [string, string][] {
   return Object.entries(settings).flatMap(([name, value]): [string, string][] => {
     if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return []

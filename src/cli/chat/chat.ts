@@ -8,7 +8,7 @@ import { renderExchange, renderOffers, renderSource } from './render.ts'
 
 const HELP =
   'Type a question, or the number of one that is offered. /new starts anew, /sources shows what the reply rests on, /quit ends.'
-/** A whole snippet. */
+/** Long enough for a whole snippet. */
 const ALL_CHARS = 10_000
 
 export const chat: Command = {
@@ -67,7 +67,7 @@ async function converse(terminal: Terminal, conversation: Conversation): Promise
     prompt()
   }
   lines.close()
-  if (isInteractive && !hasQuit) terminal.out('') // the prompt stands on the line
+  if (isInteractive && !hasQuit) terminal.out('') // the prompt is still on the line
   return hasFailed && !isInteractive ? exitCodes.failed : exitCodes.ok
 }
 

@@ -2,7 +2,7 @@ import { type Client, type HttpAnswer, ServiceError } from '../client.ts'
 
 export type ChatExchange = HttpAnswer<'sendMessage'>
 
-/** One conversation at a time with one agent. Its session is made with the first question, so that looking in leaves nothing behind. */
+/** One conversation at a time with an agent. The session is created with the first question, so that opening the chat leaves no session. */
 export class Conversation {
   readonly #client: Client
   readonly #agentId: string
@@ -21,17 +21,17 @@ export class Conversation {
     this.#last = undefined
   }
 
-  /** What the last reply cites. */
+  /** The sources of the last reply. */
   get sources(): NonNullable<ChatExchange['sources']> {
     return this.#last?.sources ?? []
   }
 
-  /** The questions on offer: those of the last reply; before the first one the agent's starters. */
+  /** The suggested follow-ups of the last reply, or the agent's starters before the first one. */
   get offers(): string[] {
     return this.#last === undefined ? this.#starters : (this.#last.followUps ?? []).map(({ text }) => text)
   }
 
-  /** What is meant by a line: the number of an offer is that question. */
+  /** Returns the question of an input line. The number of a suggestion selects it. */
   toQuestion(line: string): string {
     return (/^\d{1,2}$/.test(line) ? this.offers[Number(line) - 1] : undefined) ?? line
   }
@@ -44,7 +44,7 @@ export class Conversation {
       this.#last = await this.#client.call<'sendMessage'>('POST', path, { body, signal })
       return this.#last
     } catch (error) {
-      // Somebody deleted it: the next question opens another.
+      // The session was deleted, so the next question opens another.
       if (error instanceof ServiceError && error.code === 'session_not_found') this.startAnew()
       throw error
     }

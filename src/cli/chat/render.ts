@@ -4,7 +4,6 @@ import type { ChatExchange } from './conversation.ts'
 
 const SNIPPET_CHARS = 120
 
-/** A reply, its sources and the questions that it leads to. */
 export function renderExchange({ aiMessage, sources = [], followUps = [] }: ChatExchange, terminal: Terminal): string {
   const parts = [renderMarkdown(aiMessage.content, terminal)]
   if (sources.length > 0) parts.push(sources.map((source) => renderSource(source, SNIPPET_CHARS)).join('\n'))
@@ -22,7 +21,7 @@ export function renderSource({ index, title, url, snippet }: Source, snippetChar
 export const renderOffers = (questions: string[]): string =>
   questions.map((text, i) => `${i + 1}) ${oneLine(text, 200)}`).join('\n')
 
-/** Markdown is meant to be read as it is; only strong text is shown so, where the terminal can. */
+/** Renders Markdown unchanged, except for bold text on a terminal. */
 export function renderMarkdown(markdown: string, terminal: Terminal): string {
   const text = plain(markdown).trim()
   if (!terminal.isInteractive) return text

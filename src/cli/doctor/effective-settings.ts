@@ -4,7 +4,7 @@ import { type Setting, type SettingName, settings } from '../../config/settings.
 import type { Provider } from '../../models/provider.ts'
 import { nearest } from '../nearest.ts'
 
-/** One setting as the service would see it; a secret's value is never here. */
+/** A setting as the service reads it. Never contains the value of a secret. */
 export interface EffectiveSetting {
   name: string
   value: string | number | boolean | null
@@ -12,10 +12,10 @@ export interface EffectiveSetting {
   from: string
 }
 
-/** Read by the commands, not by the service. */
+/** Names that only the commands read. */
 const CLIENT_NAMES = ['REPARTEE_URL', 'REPARTEE_KEY', 'REPARTEE_CONFIG']
 
-/** Every setting of the table. The values are null where the configuration as a whole cannot be used. */
+/** Returns all settings. Values are null if the configuration is invalid. */
 export function effectiveSettings(env: NodeJS.ProcessEnv): EffectiveSetting[] {
   const config = tryConfig(env)
   const file = tryFile(env.REPARTEE_CONFIG)
@@ -40,7 +40,7 @@ function shown({ kind }: Setting, value: string | number | boolean | readonly Pr
   return url?.password ? String(value).replace(`:${url.password}@`, ':***@') : value
 }
 
-/** Names in the environment that look like settings and are none. */
+/** Returns environment names that look like settings but are unknown. */
 export function unknownNames(env: NodeJS.ProcessEnv): { name: string; meant: string | undefined }[] {
   const all = Object.values<Setting>(settings)
   const secretFiles = all.filter(({ kind }) => kind === 'secret').map(({ env: name }) => `${name}_FILE`)

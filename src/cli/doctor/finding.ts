@@ -1,9 +1,9 @@
-/** What one look at one thing found. */
+/** The result of one check. */
 export interface Finding {
   name: string
   state: 'ok' | 'warn' | 'fail'
   message: string
-  /** What to do about it. */
+  /** How to fix it. */
   advice?: string
 }
 

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const LEAST_NODE = 24
-/** Below the first the next book may not fit, below the second not the next conversation. */
+/** Below the first, the next large document may not fit; below the second, not even the next conversation. */
 const LITTLE_BYTES = 1_073_741_824
 const NONE_BYTES = 104_857_600
 
@@ -14,7 +14,7 @@ export function checkNode(): Finding {
   return fail('Node.js', `${version} is too old`, `Install Node.js ${LEAST_NODE} or newer.`)
 }
 
-/** Makes nothing that stays: a folder that is not there yet is looked for further up. */
+/** Checks the data folder without creating anything. If it does not exist, checks the nearest existing parent. */
 export function checkFolder({ data }: Config): Finding[] {
   const folder = resolve(data)
   const parent = nearestFolder(folder)

@@ -5,7 +5,7 @@ import { noExtract } from '../../core/ports/retrieval.ts'
 import { openModels } from '../../models/models.ts'
 import { type Finding, fail, ok } from './finding.ts'
 
-/** Which models the settings make usable. Whether a provider answers is not tried: it would cost money, and nothing leaves the house unasked. */
+/** Checks which models the settings make usable. Does not call providers, because that costs money and sends requests without the user's consent. */
 export function checkModels(config: Config): Finding[] {
   const { model } = config
   const providers = providersOf(config)

@@ -5,7 +5,7 @@ import { CommandError } from '../command.ts'
 import { findService, type Service } from '../service.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** A service that answers; else whether one could start. `isRunning`: it is the one that the data folder belongs to. */
+/** Checks the running service, or whether one could start. `isRunning`: the running service is the one of the data folder. */
 export async function checkService(
   env: NodeJS.ProcessEnv,
   { host, port }: Config,

@@ -7,7 +7,7 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 const NAME = 'store'
 
-/** Reads every database file of a stopped data folder through. */
+/** Checks all database files of a stopped data folder. */
 export function checkStore({ data }: Config, isRunning: boolean): Finding[] {
   if (!existsSync(join(data, 'repartee.db'))) return [ok(NAME, 'no data yet')]
   if (isRunning) return [ok(NAME, 'in use by the running service; stop it to have the files checked')]

@@ -5,7 +5,7 @@ import { type EvalOutcome, judge } from './score.ts'
 const SEARCHED = 10
 const AT_ONCE = 4
 
-/** Every name that a question set may give each document, by its id. */
+/** Resolves to the names by which a question set may refer to each document, by document id. */
 export async function namesOfDocuments(client: Client, agentId: string): Promise<Map<string, string[]>> {
   const documents = await listAll<ShownDocument>(client, `/agents/${agentId}/documents`, 'documents')
   return new Map(documents.map((document) => [document.id, namesOf(document)]))
@@ -25,7 +25,7 @@ interface Asking {
   signal: AbortSignal
 }
 
-/** Asks every question in a session of its own, which is deleted afterwards. `tell` hears how many are done. */
+/** Asks each question in its own session, which is deleted afterwards. Calls `tell` with the number of finished questions. */
 export async function askAll(
   asking: Asking,
   questions: readonly EvalQuestion[],

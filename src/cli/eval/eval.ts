@@ -8,7 +8,7 @@ import { askAll, namesOfDocuments } from './ask.ts'
 import { readQuestions } from './question-set.ts'
 import { type EvalOutcome, type Scores, score, scoreNames } from './score.ts'
 
-/** A run as it is kept, for the next one to be compared with. */
+/** A stored run, with which the next one is compared. */
 interface Run {
   agent: string
   model: string
@@ -68,7 +68,7 @@ For continuous integration: repartee eval shop questions.jsonl --min answers=0.8
     const changes = compare(before, run)
     const missed = Object.entries(least).filter(([name, value]) => (run.scores[name as keyof Scores] ?? 1) < value)
     const isWorse = values['no-worse'] === true && changes.worse.length > 0
-    // What is worse must not become what the next run is compared with.
+    // A worse run must not become the baseline.
     if (!isWorse) writeFileSync(file, `${JSON.stringify(run, null, 1)}\n`)
     if (values.json) printJson(terminal, { ...run, before: before?.scores ?? null, ...changes })
     else {
@@ -84,7 +84,7 @@ For continuous integration: repartee eval shop questions.jsonl --min answers=0.8
 }
 
 interface Changes {
-  /** Questions that were wrong in the run before and are right now, and the other way round. */
+  /** Questions that were wrong in the previous run and are right now; `worse` is the reverse. */
   better: EvalOutcome[]
   worse: EvalOutcome[]
 }

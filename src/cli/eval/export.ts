@@ -5,7 +5,7 @@ import { findAgent } from '../find-agent.ts'
 
 type Message = HttpAnswer<'listMessages'>['messages'][number]
 
-/** Of the conversation before a question: what a question set needs to be understood. */
+/** The number of earlier messages that an exported question includes for context. */
 const HISTORY_SHOWN = 6
 
 export const evalExport: Command = {
@@ -62,7 +62,7 @@ function toQuestion(
   }
 }
 
-/** `30d` is thirty days back here. */
+/** Returns the ISO time. Here `30d` means thirty days ago. */
 function sinceTime(text: string): string {
   const now = Date.now()
   const at = Date.parse(toTime(text, now))

@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { CommandError } from '../command.ts'
 
-/** A question with what a good reply to it is known by; one line of a question set. */
+/** A question with its expected answers and documents: one line of a question set. */
 export interface EvalQuestion {
   id: string
   question: string
   /** The conversation before it, oldest first. */
   history: { role: 'USER' | 'AI'; content: string }[]
-  /** Any of these texts in the reply makes it right. */
+  /** A reply is right if it contains any of these texts. */
   answers: string[]
-  /** Documents that hold the answer: by id, title, file name, URL, or `file` in their metadata. */
+  /** Documents that contain the answer: by id, title, file name, URL, or `file` in their metadata. */
   documents: string[]
-  /** False: the documents do not hold the answer, and the agent should say so. */
+  /** False if the documents do not contain the answer, and the agent should say so. */
   answerable: boolean
 }
 
 const FIELDS = ['id', 'question', 'history', 'answers', 'documents', 'answerable']
 
-/** Reads a question set: JSON Lines, blank lines left out. Throws `CommandError` that names the line. */
+/** Reads a question set in JSON Lines, without blank lines. Throws `CommandError` that names the line. */
 export function readQuestions(path: string): EvalQuestion[] {
   let text: string
   try {

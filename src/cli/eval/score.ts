@@ -1,44 +1,44 @@
 import { normalize } from '../../text/fold.ts'
 import type { EvalQuestion } from './question-set.ts'
 
-/** What an agent made of a question. */
+/** An agent's result for a question. */
 export interface EvalOutcome {
   id: string
   question: string
   reply: string
-  /** False: it said that it does not know. */
+  /** False if the agent replied that it does not know. */
   answered: boolean
-  /** Names of the documents found by the search, best first, each once; a document has several. */
+  /** The names of each document found by the search, best first, without duplicates. */
   found: string[][]
-  /** The same of those that the reply cites. */
+  /** The names of each cited document. */
   cited: string[][]
   ms: number
-  /** Undefined where nothing tells. */
+  /** Undefined if the question gives no criterion. */
   isRight?: boolean
-  /** Why the question could not be asked. */
+  /** Why the question failed. */
   failure?: string
 }
 
-/** Shares from 0 to 1, each over the questions that tell it; null where none does. */
+/** Shares from 0 to 1, each over the questions that it applies to. Null if there are none. */
 export interface Scores {
-  /** Of questions whose documents are known: one of them is among the first five found. */
+  /** Over questions with known documents: one of these is among the first five found. */
   'recall@5': number | null
-  /** Of the same: one over the place of the first of them. */
+  /** Over the same questions: the mean reciprocal rank of the first of these documents. */
   mrr: number | null
-  /** Of questions whose answers are known: one of them is in the reply. */
+  /** Over questions with known answers: one of these is in the reply. */
   answers: number | null
-  /** Of replies that cite, to questions whose documents are known: all that is cited is among them. */
+  /** Over replies that cite, to questions with known documents: all cited documents are among the known ones. */
   citations: number | null
-  /** Of questions that the documents do not answer: the agent said so. */
+  /** Over questions that the documents do not answer: the agent said so. */
   refusals: number | null
-  /** Of all others: it gave an answer. */
+  /** Over all other questions: the agent answered. */
   answered: number | null
 }
 export const scoreNames = ['recall@5', 'mrr', 'answers', 'citations', 'refusals', 'answered'] as const satisfies (keyof Scores)[]
 
 const RECALL_AT = 5
 
-/** Whether a reply is right, as far as the question tells. */
+/** Returns whether a reply is right. Undefined if the question gives no criterion. */
 export function judge(
   { answers, documents, answerable }: EvalQuestion,
   { reply, answered, cited }: EvalOutcome,
@@ -77,7 +77,7 @@ const mean = (values: readonly number[]): number | null =>
 const isAmong = (names: readonly string[], documents: readonly string[]): boolean =>
   names.some((name) => documents.some((document) => document.toLowerCase() === name.toLowerCase()))
 
-/** Letter case, punctuation and white space do not matter; a text must stand there as whole words. */
+/** Returns true if the reply contains an answer as whole words, ignoring case, punctuation and white space. */
 function holdsAny(reply: string, answers: readonly string[]): boolean {
   const words = ` ${folded(reply)} `
   return answers.some((answer) => {

@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises'
 import { CommandError, exitCodes, type Terminal } from '../command.ts'
 
-/** Asks the person at the terminal; ^C and ^D end the command. */
+/** Asks the user at the terminal. ^C and ^D end the command. */
 export class Asker {
   readonly #terminal: Terminal
   readonly #lines: Interface
@@ -14,7 +14,7 @@ export class Asker {
     this.#lines.on('close', () => this.#stop.abort())
   }
 
-  /** What is typed, without blanks at its ends; the default where nothing is. */
+  /** Resolves to the trimmed input, or the default if it is empty. */
   async ask(question: string, usual = ''): Promise<string> {
     const hint = usual === '' ? '' : this.#terminal.dim(` [${usual}]`)
     try {

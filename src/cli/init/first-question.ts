@@ -8,10 +8,10 @@ import { oneLine } from '../show.ts'
 
 const MAX_DOCUMENTS = 5
 const MAX_SEARCHES = 20
-/** Each may cost a call to a model. */
+/** Limited because each question may cost a model call. */
 const MAX_ASKED = 3
 
-/** Asks something that the documents should answer, and shows the reply with its sources. Nothing where no such question is found. */
+/** Asks a question that the documents should answer, and shows the reply with its sources. Shows nothing if there is no such question. */
 export async function askFirstQuestion(terminal: Terminal, client: Client, agent: ShownAgent): Promise<void> {
   const path = `/agents/${agent.id}/sessions`
   for (const question of await findQuestions(client, agent.id)) {
@@ -28,7 +28,7 @@ export async function askFirstQuestion(terminal: Terminal, client: Client, agent
   terminal.out('')
 }
 
-/** Questions that passages raise themselves, of which each finds the passage that it came from. */
+/** Resolves to questions generated from passages, each of which finds its own passage. */
 async function findQuestions(client: Client, agentId: string): Promise<string[]> {
   const documents = await listAll<ShownDocument>(client, `/agents/${agentId}/documents`, 'documents', { status: 'ready' })
   const candidates: { question: string; passageId: string }[] = []
@@ -38,7 +38,7 @@ async function findQuestions(client: Client, agentId: string): Promise<string[]>
     })
     for (const passage of passages) {
       const hit = { ...passage, passageId: passage.id, title } as unknown as Hit
-      // Of a language in which no question can be put, the heading is one.
+      // Without question phrasing for the language, the heading serves as the question.
       const questions = [...phraseQuestions(hit), ...(passage.heading === '' ? [] : [innermost(passage.heading)])]
       candidates.push(...questions.map((question) => ({ question, passageId: passage.id })))
     }

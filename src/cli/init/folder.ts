@@ -6,7 +6,7 @@ import { describeSkipped, findFiles } from '../knowledge/files.ts'
 import { plural } from '../show.ts'
 import type { Asker } from './ask.ts'
 
-/** A folder with documents in it. What is typed wrongly is asked again; what was given wrongly ends the command. */
+/** Resolves to a folder with documents. Asks again after a wrong input; a wrong argument ends the command. */
 export async function chooseFolder(asker: Asker | undefined, given: string | undefined): Promise<string> {
   for (let tried = given; ; tried = undefined) {
     const folder = tried ?? toPath(await asker!.ask('Which folder holds your documents?'))
@@ -29,7 +29,7 @@ function problemOf(folder: string): string | undefined {
   return `There are no documents in ${folder} (text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV or JSON).${why === undefined ? '' : ` ${why}`}`
 }
 
-/** What a shell would have made of it: paths are pasted and dragged with quotes, escaped blanks and `~`. */
+/** Resolves quotes, escaped blanks and `~` as a shell does, because paths are often pasted or dragged. */
 function toPath(typed: string): string {
   const bare = /^(['"])(.*)\1$/.exec(typed)?.[2] ?? typed.replace(/\\(.)/g, '$1')
   return bare === '~' || bare.startsWith('~/') ? join(homedir(), bare.slice(1)) : bare

@@ -67,7 +67,7 @@ Example: repartee init --folder ~/handbook --name "Handbook" --yes`,
 
 const startCommand = ({ env }: Terminal) => (program(env) === 'repartee' ? 'repartee serve' : 'npm start')
 
-/** The service of the settings, if it answers. One that is asked for by `REPARTEE_URL` must. */
+/** Resolves to the running service of the settings, if any. Throws if `REPARTEE_URL` names one that does not answer. */
 async function findRunning(env: NodeJS.ProcessEnv): Promise<Client | undefined> {
   const service = findService(env)
   if (service === undefined) return undefined
@@ -76,7 +76,7 @@ async function findRunning(env: NodeJS.ProcessEnv): Promise<Client | undefined> 
     await client.call<'listAgents'>('GET', '/agents', { query: { limit: '1' } })
     return client
   } catch (error) {
-    // Its file was left by a crash: the start that follows replaces it.
+    // The file was left by a crash, and the next start replaces it.
     const isLeft = service.urlFrom !== 'REPARTEE_URL' && error instanceof CommandError && error.exitCode === exitCodes.unreachable
     if (!isLeft) throw error
     return undefined
@@ -105,7 +105,7 @@ async function ask(terminal: Terminal, values: ParsedArguments['values'], found:
   }
 }
 
-/** Makes the agent or takes up the one of that name, brings it in step with the folder, and asks it something. Resolves to the exit code. */
+/** Creates or reuses the agent, syncs its folder, and asks a first question. Resolves to the exit code. */
 async function setUp(terminal: Terminal, client: Client, { folder, name, model }: Wishes): Promise<number> {
   const agent = await takeAgent(client, name, model)
   terminal.out(`\nThe agent "${oneLine(name, 80)}" learns from ${folder} …`)
@@ -115,7 +115,7 @@ async function setUp(terminal: Terminal, client: Client, { folder, name, model }
   return code
 }
 
-/** The service that was found, whatever lies in the data folder by now. */
+/** Returns the environment for the service that was found, so that a newer file in the data folder is ignored. */
 const envOf = ({ service: { url, key } }: Client) => ({ REPARTEE_URL: url, REPARTEE_KEY: key })
 
 async function takeAgent({ call, service }: Client, name: string, model: string): Promise<ShownAgent> {

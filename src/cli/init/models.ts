@@ -6,15 +6,15 @@ import { openModels } from '../../models/models.ts'
 import type { Client } from '../client.ts'
 import type { Asker } from './ask.ts'
 
-/** What can write the replies, as far as it can be told without asking a model anything. */
+/** The chat models that can be found without calling a model. */
 export interface FoundModels {
-  /** One of each provider, the best guess first; `extractive` is among them. */
+  /** One model per provider, the best guess first. Includes `extractive`. */
   models: string[]
-  /** Settings that the service must be started with for these, beside those that are there. */
+  /** Additional settings that the service needs for these models. */
   env: Record<string, string>
 }
 
-/** Taken where the provider has them: quick, and good at following instructions. Of others the first that it lists. */
+/** Preferred if the provider has them: fast, and good at following instructions. For other providers, the first listed model is used. */
 const PREFERRED = [
   /^openai\/gpt-5-mini$/,
   /^openai\/gpt-[\d.]+-mini$/,
@@ -23,7 +23,7 @@ const PREFERRED = [
 ]
 const OLLAMA = '127.0.0.1:11434'
 
-/** Of the running service, or of one that would be started with these settings and the Ollama of this machine. */
+/** Finds the models of the running service, or of one with these settings and the Ollama on this machine. */
 export async function findModels(env: NodeJS.ProcessEnv, running: Client | undefined, ollama = OLLAMA): Promise<FoundModels> {
   if (running !== undefined) {
     const { models } = await running.call<'listModels'>('GET', '/models')

@@ -11,8 +11,8 @@ import { findService, noService } from '../service.ts'
 type Issued = Pick<HttpAnswer<'createKey'>, 'key' | 'secret'>
 
 /**
- * By the running service, else in the data folder, or the database, of a stopped one: whoever may write there owns it.
- * A service that `REPARTEE_URL` names must answer; the file of one that crashed may lead nowhere.
+ * Creates a key by the running service, else directly in the data folder or database. Anyone with write access there owns the data.
+ * A service in `REPARTEE_URL` must answer. The file of a crashed service may be outdated.
  */
 export async function createAdminKey(env: NodeJS.ProcessEnv, name: string): Promise<Issued> {
   const service = findService(env)

@@ -2,7 +2,7 @@ import type { HttpAnswer, Key } from '../client.ts'
 import type { Terminal } from '../command.ts'
 import { oneLine, printJson, time } from '../show.ts'
 
-/** The key alone goes to stdout, so that `KEY=$(repartee keys create …)` holds it; what is said about it goes to stderr. */
+/** Prints only the key to stdout, so that `KEY=$(repartee keys create …)` works. The description goes to stderr. */
 export function printSecret(terminal: Terminal, answer: Pick<HttpAnswer<'createKey'>, 'key' | 'secret'>, asJson: boolean): void {
   if (asJson) {
     printJson(terminal, { key: answer.key, secret: answer.secret })

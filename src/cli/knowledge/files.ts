@@ -3,7 +3,7 @@ import { basename, extname, join, posix, resolve, sep } from 'node:path'
 import { CommandError } from '../command.ts'
 import { plainPath } from '../show.ts'
 
-/** What is picked up from a folder. A file that is named outright is sent whatever it is: the service knows best what it reads. */
+/** The file types taken from a folder. A file given directly is sent regardless of its type, because the service decides what it can read. */
 const KINDS = new Set(
   '.md .markdown .mdx .html .htm .xhtml .txt .text .pdf .docx .xlsx .pptx .csv .tsv .json .jsonl .ndjson'.split(' '),
 )
@@ -17,17 +17,17 @@ export interface Skipped {
 export interface FoundFile {
   /** As the user would type it. */
   path: string
-  /** Its path in the folder that was given, with `/`; its own name if the file itself was. */
+  /** The path relative to the given folder, with `/`, or the file name of a file given directly. */
   name: string
 }
 
 export interface FoundFiles {
-  /** Each file once. */
+  /** Without duplicates. */
   files: FoundFile[]
   skipped: Skipped[]
 }
 
-/** The documents under the given files and folders, in the order of their names. Throws `CommandError` where one is not there. */
+/** Returns the documents in the given files and folders, sorted by name. Throws `CommandError` if one does not exist. */
 export function findFiles(given: string[]): FoundFiles {
   const found: FoundFiles = { files: [], skipped: [] }
   for (const path of given) {
@@ -40,7 +40,7 @@ export function findFiles(given: string[]): FoundFiles {
   return { files: [...unique.values()], skipped: found.skipped }
 }
 
-/** Skips links that lead out of `root`: with one, anybody who can write to the folder could have any file of the machine uploaded. */
+/** Skips links that lead out of `root`. With such a link, anyone with write access to the folder could have any file of the machine uploaded. */
 function walk(folder: FoundFile, root: string, found: FoundFiles): void {
   const skip = (path: string, reason: string) => found.skipped.push({ path, reason })
   let entries: Dirent[]
@@ -67,7 +67,7 @@ function lookAtFile(file: FoundFile, found: FoundFiles, skip: (path: string, rea
   const stats = statOf(path)
   if (stats === undefined) skip(path, 'not readable')
   else if (stats.isDirectory())
-    skip(path, 'a link to a folder') // following it could go round in a circle
+    skip(path, 'a link to a folder') // following it could lead to a cycle
   else if (!stats.isFile()) skip(path, 'not a file')
   else if (!KINDS.has(kind)) skip(path, `of another kind (${kind === '' ? basename(path) : kind})`)
   else if (stats.size === 0) skip(path, 'empty')
@@ -75,7 +75,7 @@ function lookAtFile(file: FoundFile, found: FoundFiles, skip: (path: string, rea
   else found.files.push(file)
 }
 
-/** Also true for a broken link, which is reported as unreadable. */
+/** Returns true if the link leads into `root`. Also true for a broken link, which is then reported as unreadable. */
 function leadsInto(root: string, link: string): boolean {
   try {
     return (realpathSync(link) + sep).startsWith(root)
@@ -101,7 +101,7 @@ function statOf(path: string) {
   }
 }
 
-/** `Skipped 7: 3 hidden, 2 of another kind (.png), …`; undefined where nothing was. */
+/** Returns `Skipped 7: 3 hidden, 2 of another kind (.png), …`. Undefined if no file was skipped. */
 export function describeSkipped(skipped: Skipped[]): string | undefined {
   if (skipped.length === 0) return undefined
   const counts = Object.entries(Object.groupBy(skipped, ({ reason }) => reason)).map(([reason, all]) => ({

@@ -3,7 +3,7 @@ import { Progress } from '../progress.ts'
 import { plain, plainPath, plural } from '../show.ts'
 import type { UploadOutcome } from './upload.ts'
 
-/** Tells how it goes: by a bar where somebody looks on, by a line for each file otherwise. */
+/** Reports progress: with a bar on a terminal, else with a line per file. */
 export class Report {
   readonly #terminal: Terminal
   readonly #isQuiet: boolean
@@ -64,7 +64,7 @@ export class Report {
   }
 
   #show(what: string, done: number, of: number): void {
-    // Where nobody looks on, each file has a line of its own.
+    // Without a terminal, each file has its own line.
     if (!this.#isQuiet && this.#terminal.isWatched) this.#progress.show(what, done, of, 'files')
   }
 }

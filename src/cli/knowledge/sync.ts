@@ -10,7 +10,7 @@ import { describeSkipped, type FoundFile, findFiles } from './files.ts'
 import { Report } from './report.ts'
 import { each, followDocuments, type Sending, type Undertaking, type UploadOutcome, uploadFiles } from './upload.ts'
 
-/** What a document that came from a folder carries in its metadata, so that the next run knows it again. */
+/** The metadata that identifies a synced file in later runs. */
 interface Origin {
   folder: string
   file: string
@@ -50,7 +50,7 @@ not come from this folder are left alone. The path stands in the metadata of eac
     const unread = found.skipped.filter(({ reason }) => reason === 'not readable').map(({ path }) => path)
     const plan = await makePlan(task, { folder: folder!, name, files: found.files, unread })
     const skipped = describeSkipped(found.skipped)
-    // More likely a disk that is not there than a wish.
+    // An empty folder is more likely a missing disk than intended.
     if (found.files.length === 0 && plan.remove.length > 0 && !values.empty)
       throw new CommandError(
         `There are no documents in ${folder}. To remove the ${plan.remove.length} that came from it, add --empty.`,
@@ -74,7 +74,7 @@ not come from this folder are left alone. The path stands in the metadata of eac
     try {
       await uploadFiles(task, sending, (outcome) => report.sent(outcome))
       if (!values['no-wait']) await followDocuments(task, report.queued(), (outcome) => report.indexed(outcome))
-      // Last: what is gone from the folder may have moved within it, and answers until its new place does.
+      // Deletes last. A file may have moved within the folder, and its document must stay searchable until the new one is ready.
       const moved = await followMoved(task, sending, report.outcomes())
       const gone = remove.filter(({ id }) => !moved.has(id))
       hasFailed = await removeDocuments(task, gone, (line) => terminal.err(line))
@@ -102,7 +102,7 @@ async function makePlan(
   const documents = await listAll<ShownDocument>(client, `/agents/${agentId}/documents`, 'documents')
   const known = new Map(documents.filter(({ metadata }) => metadata.folder === name).map((d) => [d.metadata.file, d]))
   const plan: Plan = { add: [], replace: [], remove: [], unchanged: 0 }
-  // Files of one name and content in several folders are one document, under the first of their paths.
+  // Files with the same name and content in several folders are one document, with the first of their paths.
   const held = new Set<string>()
   for (const { path, name: file } of files) {
     const document = known.get(file)
@@ -117,7 +117,7 @@ async function makePlan(
     else if (document.metadata.sha256 === sha256 && document.status !== 'failed') plan.unchanged++
     else plan.replace.push({ path, name: file, documentId: document.id, metadata: { ...document.metadata, ...metadata } })
   }
-  // What cannot be looked at may well be there.
+  // Files below unreadable paths may still exist, so their documents stay.
   const hidden = unread.map((path) => relative(folder, path).replaceAll(sep, '/'))
   const isHidden = (file: unknown) => hidden.some((path) => file === path || String(file).startsWith(`${path}/`))
   plan.remove.push(...known.values().filter(({ metadata }) => !isHidden(metadata.file)))
@@ -125,8 +125,8 @@ async function makePlan(
 }
 
 /**
- * A file that only moved, or of which there are two, is the same document to the service, under the path that it had. It is given the new one, unless it did not come
- * from this folder: what a person uploaded, or another folder holds, is not removed with a file of this one. Returns the ids of all that are still wanted.
+ * Updates the paths of moved or duplicate files, which the service stores as one document under its old path. Documents from elsewhere stay unchanged: a file's
+ * deletion must not remove a person's upload or another folder's document. Resolves to the ids of all documents that are still needed.
  */
 async function followMoved(
   { client, agentId, signal }: Undertaking,
@@ -147,7 +147,7 @@ async function followMoved(
   return new Set(same.map(({ document }) => document!.id))
 }
 
-/** True where one could not be removed. */
+/** Resolves to true if a document could not be removed. */
 async function removeDocuments(
   { client, agentId, signal }: Undertaking,
   documents: ShownDocument[],
@@ -159,7 +159,7 @@ async function removeDocuments(
       await client.call<'deleteDocument'>('DELETE', `/agents/${agentId}/documents/${id}`, { signal, isRepeatable: true })
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      // Somebody else was faster.
+      // Another client already removed it.
       if (error.code === 'document_not_found') return
       hasFailed = true
       tell(`"${plain(title)}" could not be removed: ${error.reason}`)

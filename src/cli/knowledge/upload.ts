@@ -3,18 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, ConnectionCut, ServiceError, type ShownDocument } from '../client.ts'
 import type { FoundFile } from './files.ts'
 
-/** Enough to keep one writer of the service busy, without standing in the way of its conversations. */
+/** Enough to use one writer of the service fully, without delaying its conversations. */
 const AT_ONCE = 8
 const LOOK_EVERY_MS = { first: 100, longest: 1_000 }
-/** The whole undertaking is at fault, not the one file. */
+/** Errors that affect all files, not only one. */
 const HOPELESS = new Set(['unauthorized', 'forbidden', 'agent_not_found'])
 
-/** What became of one file. */
 export interface UploadOutcome {
   path: string
   state: 'ready' | 'known' | 'queued' | 'failed'
   document?: ShownDocument
-  /** Why it failed, in words for people. */
+  /** Why it failed, for people. */
   reason?: string
 }
 
@@ -24,14 +23,13 @@ export interface Undertaking {
   signal: AbortSignal
 }
 
-/** A file to be sent. */
 export interface Sending extends FoundFile {
-  /** The document whose place it takes. */
+  /** The document to replace. */
   documentId?: string
   metadata?: object
 }
 
-/** Sends files, and tells of each. `known` has been there before, `queued` is to be followed. Rejects when aborted, or when no further file could do better. */
+/** Uploads files and reports each. `known`: already exists; `queued`: still to be followed. Rejects on abort, or if all further files would fail too. */
 export function uploadFiles(task: Undertaking, files: Sending[], tell: (outcome: UploadOutcome) => void): Promise<void> {
   return each(files, task.signal, async (file) => tell(await uploadFile(task, file)))
 }
@@ -64,7 +62,7 @@ async function uploadFile(
   }
 }
 
-/** Waits until each document is ready or failed. They are looked at in the order in which they were sent, which is about that of their indexing. */
+/** Waits until each document is ready or failed. Polls them in upload order, which is about the order of indexing. */
 export function followDocuments(
   task: Undertaking,
   queued: UploadOutcome[],
@@ -96,7 +94,7 @@ function toOutcome(path: string, document: ShownDocument, whenReady: 'ready' | '
   return { path, document, state: 'queued' }
 }
 
-/** A few at a time. The first failure ends the common queue, so that no worker takes up more; what is under way is let finish. */
+/** Runs `work` for a few items at a time. The first failure empties the shared queue, and running work finishes. */
 export async function each<T>(items: T[], signal: AbortSignal, work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values().filter(() => {
     signal.throwIfAborted()

@@ -1,13 +1,13 @@
 import { Round } from './round.ts'
 
 /**
- * What waits, owner by owner in turn and of each in order of arrival, so that an owner of many does not hold up the others. Of owners within another, such as
- * the users of a key (`key/user`), one has a turn when it is the turn of the whole: a key can make any number of users.
+ * A fair queue: owners take turns, and an owner's items leave in order of arrival. A key can create any number of users,
+ * so owners within another, such as the users of a key (`key/user`), share the turns of the whole.
  */
 export class InTurn<T> {
-  /** What waits if it is one item, as it mostly is: the maps take longer than most of the work that waits. They are empty then. */
+  /** The only waiting item, the usual case. The maps are then empty: they cost more than most of the waiting work. */
   #only: { owner: string; item: T } | undefined
-  /** By the whole, then by owner. */
+  /** By whole, then by owner. */
   readonly #wholes = new Round<Round<T[]>>()
 
   add(owner: string, item: T): void {
@@ -38,8 +38,8 @@ export class InTurn<T> {
   }
 
   /**
-   * Undefined if no owner whose first item `mayGo` has anything that waits. `mayWholeGo`: returns false for a whole of which no owner may go, so that they are not
-   * looked at one by one.
+   * Removes the next item. Undefined if `mayGo` rejects the first item of every owner. `mayWholeGo` returns false for a whole without an allowed owner,
+   * to skip its owners.
    */
   next(
     mayGo: (owner: string, first: T) => boolean = () => true,
@@ -54,20 +54,20 @@ export class InTurn<T> {
     return undefined
   }
 
-  /** The owners of what waits; the one whose turn is next comes first. */
+  /** Yields the owners of waiting items. The next one in turn comes first. */
   *owners(): Generator<string> {
     if (this.#only !== undefined) yield this.#only.owner
     for (let whole = this.#wholes.first; whole !== undefined; whole = whole.after)
       for (let line = whole.value.first; line !== undefined; line = line.after) yield line.name
   }
 
-  /** The oldest of an owner, which stays. */
+  /** Returns the oldest item of an owner without removing it. */
   firstOf(owner: string): T | undefined {
     if (this.#only?.owner === owner) return this.#only.item
     return this.#wholes.get(wholeOf(owner))?.get(owner)?.[0]
   }
 
-  /** The oldest of an owner. */
+  /** Removes and returns the oldest item of an owner. */
   takeFrom(owner: string): T | undefined {
     if (this.#only?.owner === owner) {
       const { item } = this.#only
@@ -86,7 +86,7 @@ export class InTurn<T> {
     return item
   }
 
-  /** Puts back what was taken from an owner last, in the same order. */
+  /** Puts back the items that were last taken from an owner, in the same order. */
   putBack(owner: string, items: readonly T[]): void {
     this.#lineUpOnly()
     const line = this.#wholes.get(wholeOf(owner))?.get(owner)
@@ -98,7 +98,7 @@ export class InTurn<T> {
     return this.#only === undefined && this.#wholes.isEmpty
   }
 
-  /** Takes one out that is no longer wanted. */
+  /** Removes an item that is no longer wanted. */
   remove(owner: string, item: T): void {
     if (this.#only?.owner === owner && this.#only.item === item) this.#only = undefined
     const whole = wholeOf(owner)
@@ -118,5 +118,5 @@ export function wholeOf(owner: string): string {
   return end < 0 ? owner : owner.slice(0, end)
 }
 
-/** Returns what an owner is called within its whole. */
+/** Returns the name of an owner within its whole. */
 export const partOf = (owner: string): string => owner.slice(owner.indexOf('/') + 1)

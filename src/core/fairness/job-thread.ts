@@ -16,33 +16,33 @@ export interface JobThreadParts {
   heapMb: number
   /** The error message if the thread ends during a job. */
   broken: string
-  /** A job that takes longer while others wait begins again in a thread for slow jobs. All jobs of an owner of several such jobs go there. Left out: one thread for all. */
+  /** If others wait, a longer job restarts in a thread for slow jobs, to which all jobs of repeatedly slow owners go. Without it: one thread for all. */
   slowMs?: number
 }
 
 const IDLE_MS = 10_000
-/** A job that has taken so much of `slowMs` while others wait starts the thread that takes over from its own: a start may take seconds on a busy machine. */
+/** Part of `slowMs` after which a replacement thread starts while others wait: a start may take seconds on a busy machine. */
 const SPARE_AT = 0.2
 
 interface Thread {
   worker: Worker
-  /** Its module is loaded. */
+  /** True when its module is loaded. */
   isReady: boolean
 }
 
-/** Runs jobs one by one in a thread. The thread starts with the first job and ends when it is idle. Its module must send one message when it is loaded, and one message for each that it gets. */
+/** Runs jobs one at a time in a thread, which starts with the first job and ends when idle. Its module sends one message when loaded, and one per job. */
 export class JobThread<Asked, Answer> {
   readonly #parts: JobThreadParts
   readonly #waiting = new InTurn<Job<Asked, Answer>>()
   #current: Job<Asked, Answer> | undefined
   #thread: Thread | undefined
-  /** Takes over when the current job is slow. */
+  /** The thread that takes over if the current job is slow. */
   #spare: Thread | undefined
   #idleTimer: NodeJS.Timeout | undefined
   readonly #forSlow: JobThread<Asked, Answer> | undefined
   readonly #slowOwners = new SlowOwners()
   #slowTimer: NodeJS.Timeout | undefined
-  /** When the current job began, in a thread that is ready. */
+  /** When the current job began in a ready thread. */
   #since = 0
 
   constructor(parts: JobThreadParts) {
@@ -51,7 +51,7 @@ export class JobThread<Asked, Answer> {
     if (slowMs !== undefined) this.#forSlow = new JobThread(others)
   }
 
-  /** Owners take turns. `transferred` buffers become empty here. Rejects with `unavailable` if the thread cannot start or ends during the job. */
+  /** Runs a job; owners take turns. `transferred` buffers become empty here. Rejects with `unavailable` if the thread cannot start or ends during the job. */
   run(owner: string, asked: Asked, transferred: Transferable[] = []): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const thread = this.#slowOwners.has(owner, performance.now()) ? (this.#forSlow ?? this) : this
@@ -88,11 +88,11 @@ export class JobThread<Asked, Answer> {
     }
   }
 
-  /** Looks whether the current job keeps others waiting for too long. */
+  /** Checks whether the current job delays others for too long. */
   #watch(): void {
     clearTimeout(this.#slowTimer)
     const { slowMs } = this.#parts
-    // What was transferred is gone from here.
+    // A job with transferred buffers cannot restart, because this thread no longer has them.
     if (slowMs === undefined || this.#waiting.isEmpty || this.#current?.transferred.length !== 0) return
     if (!this.#thread?.isReady) return
     const hasSpare = this.#spare !== undefined
@@ -106,7 +106,7 @@ export class JobThread<Asked, Answer> {
       this.#spare.worker.unref()
       this.#watch()
     } catch {
-      // The next job tries again.
+      // The next job retries.
     }
   }
 

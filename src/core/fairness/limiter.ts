@@ -7,7 +7,7 @@ interface Waiting {
   go: () => void
 }
 
-/** Limits how much work runs at the same time. Sharers, such as the callers who ask an agent, take turns, and `Shares` divides the places among them. */
+/** Limits how much work runs at the same time. Sharers, such as callers of an agent, take turns, and `Shares` divides the slots among them. */
 export class Limiter {
   readonly #places: Shares
   readonly #waiting = new InTurn<Waiting>()
@@ -27,7 +27,7 @@ export class Limiter {
     }
   }
 
-  /** The place is taken before it resolves, so that nobody gets in between. */
+  /** Takes the slot before it resolves, so that no other work can take it first. */
   #wait(sharer: Sharer): Promise<void> {
     return new Promise((resolve) => {
       const go = () => {

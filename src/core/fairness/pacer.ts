@@ -6,8 +6,8 @@ const SLICE_MS = 2
 const waiting = new InTurn<() => void>()
 
 /**
- * Resolves when a slice of long work may be done. Of all long work of a thread, one slice is done in each round of the event loop, so that other events take
- * their turn in between, however much long work there is. Owners, such as agents or callers, take turns.
+ * Resolves when a slice of long work may run. Each round of the event loop runs one slice per thread, so that other events run in between.
+ * Owners, such as agents or callers, take turns.
  */
 export function nextSlice(owner: string): Promise<void> {
   return new Promise((resolve) => {
@@ -21,7 +21,7 @@ function letNextGo(): void {
   if (!waiting.isEmpty) setImmediate(letNextGo)
 }
 
-/** For work in a loop: call it before each step, and await what it returns. A slice ends when 2 ms have gone by. `owner` as in `nextSlice`. */
+/** Returns a function for loops: call it before each step, and await its result. A slice ends after 2 ms. `owner` as in `nextSlice`. */
 export function pacer(owner: string): () => Promise<void> | undefined {
   let last = performance.now()
   return () => {
@@ -32,7 +32,7 @@ export function pacer(owner: string): () => Promise<void> | undefined {
   }
 }
 
-/** Does a slice of long work that another thread or a database does, and leaves others as much time behind it. Resolves to what the work resolves to. */
+/** Runs a slice of long work in another thread or a database, then pauses for the same time. Resolves to the result of the work. */
 export async function thenRest<T>(work: () => Promise<T>): Promise<T> {
   const begunAt = performance.now()
   const result = await work()

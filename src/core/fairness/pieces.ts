@@ -7,8 +7,8 @@ export class PieceCount {
   #bytes = 0
 
   /**
-   * `leastBytes`: the smallest average size of a piece; `free`: how many may have any size, so that short bodies may come as they like; `large`: the smallest average
-   * size of what comes behind so many bytes.
+   * `leastBytes`: the minimum average size of a piece. `free`: the number of pieces that may have any size, so that short bodies are never rejected.
+   * `large`: the minimum average size after this many bytes.
    */
   constructor(leastBytes: number, free: number, large?: { bytes: number; leastBytes: number }) {
     this.#leastBytes = leastBytes

@@ -6,11 +6,11 @@ export interface RoundEntry<Value> {
   after: RoundEntry<Value> | undefined
 }
 
-/** Values by name, in the order of their turns. A `Map` would do, but its iterators step over all that was deleted at its front. */
+/** Values by name, in the order of their turns. A `Map` does not fit: its iterators step over all deleted entries at its front. */
 export class Round<Value> {
   readonly #places = new Map<string, RoundEntry<Value>>()
   #last: RoundEntry<Value> | undefined
-  /** The place whose turn is next. */
+  /** The entry whose turn is next. */
   first: RoundEntry<Value> | undefined
 
   get isEmpty(): boolean {
@@ -21,7 +21,7 @@ export class Round<Value> {
     return this.#places.get(name)?.value
   }
 
-  /** Adds one whose name is not there yet, at the end. */
+  /** Adds a value with a new name at the end. */
   add(name: string, value: Value): void {
     const place = { name, value, before: undefined, after: undefined }
     this.#places.set(name, place)

@@ -1,15 +1,15 @@
 import { callerIdOf } from '../api-key.ts'
 
-/** Who takes a share: a key or one of its users, or an agent or one of the keys that use it. */
+/** The owner of a share: a key or one of its users, or an agent or one of its keys. */
 export interface Sharer {
   id: string
-  /** Someone within it. */
+  /** A user or key within it. */
   userId?: string | undefined
 }
 
 /**
- * Divides a limited amount, such as memory, among keys. A key may take as much as remains free, so there is always some left for other keys. The users of a
- * key divide the part of that key in the same way, because a key can make any number of users.
+ * Divides a limited amount, such as memory, among keys. A key may take as much as remains free, so some is always left for other keys.
+ * The users of a key divide its part in the same way, because a key can create any number of users.
  */
 export class Shares {
   readonly #all: number
@@ -17,7 +17,7 @@ export class Shares {
   #free: number
   readonly #held = new Map<string, Held>()
 
-  /** `most`: the part that one sharer may take while no others do. */
+  /** `most`: the part that one sharer may take while no other has a share. */
   constructor(all: number, most: 'half' | 'two thirds' = 'half') {
     this.#all = all
     this.#free = all
@@ -71,15 +71,15 @@ interface Held {
   ofUsers: Map<string, number>
 }
 
-/** A caller, and the agent that it asks about where it is known. */
+/** A caller, and the agent that it calls, if known. */
 export interface Asker {
   caller: Sharer
   agentId: string | undefined
 }
 
 /**
- * Divides a limited amount among callers, and among agents: a tenant may have one key for many agents, or many keys for one. A key may take half of what nobody
- * else takes, and an agent two thirds, so that its other keys have something, too.
+ * Divides a limited amount among callers and among agents. A tenant may have one key for many agents, or many keys for one agent.
+ * A key may take half of what no others take. An agent may take two thirds, so that its other keys get a share too.
  */
 export class TenantShares {
   readonly #ofCallers: Shares

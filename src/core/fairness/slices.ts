@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 
-/** Has room for 680 chunks of one byte, or 230 heads. */
+/** Contains at most 680 chunks of one byte, or 230 heads. */
 const SLICE_BYTES = 4_096
 
 /**
- * Hands over what a connection reads in slices of 4,096 bytes. Node parses what it is given to its end, with a callback for each chunk and each head, and one read of 64 kB may hold
- * ten thousand. Between slices a caller can end that: as soon as `goesOn` returns false, what was read is dropped. `goesOn` is called before each slice.
+ * Passes on the reads of a connection in slices of 4,096 bytes. Node parses each read to its end, with a callback per chunk and head. A read of 64 kB may
+ * contain ten thousand. Calls `goesOn` before each slice; if it returns false, the rest is dropped.
  */
 export function readInSlices(socket: Socket, goesOn: (bytes: number) => boolean): void {
   const { push } = socket

@@ -1,17 +1,17 @@
 import { wholeOf } from './in-turn.ts'
 
-/** An owner may have so many slow jobs, such as documents to read, in `WITHIN_MS`. */
+/** The number of slow jobs, such as documents to read, that make an owner slow within `WITHIN_MS`. */
 const MOST = 2
-/** A whole that owners belong to, such as a key with its agents (`key/agent`). */
+/** The same for the whole that owners belong to, such as a key with its agents (`key/agent`). */
 const MOST_OF_WHOLE = 6
 const WITHIN_MS = 600_000
 
-/** Which owners had too many slow jobs lately. Times are given by `performance.now()`. */
+/** The owners with too many recent slow jobs. Times are from `performance.now()`. */
 export class SlowOwners {
-  /** By owner: when that happened. */
+  /** The times of slow jobs, by owner. */
   readonly #times = new Map<string, number[]>()
 
-  /** Another job of this owner was slow, or ended its process. */
+  /** Records that a job of this owner was slow, or ended its process. */
   note(owner: string, now: number): void {
     for (const known of this.#times.keys()) this.#forgetOld(known, now)
     for (const name of new Set([owner, wholeOf(owner)])) this.#times.set(name, [...(this.#times.get(name) ?? []), now])

@@ -1,27 +1,26 @@
 import { wholeOf } from './in-turn.ts'
 
-/** Work of so long ago counts half. */
+/** Time used this long ago counts half. */
 const HALF_LIFE_MS = 30_000
-/** Less is as good as none. */
+/** Less time counts as none. */
 const LEAST_MS = 1
-/** An owner that waits counts as at most this far ahead of the one with the least, so that its wait is bounded. */
+/** Limits the lead of a waiting owner over the one with the least time, so that its wait is bounded. */
 const MOST_AHEAD_MS = 1_000
-/** Owners whose past is remembered in any case. */
+/** The number of owners whose use is always remembered. */
 const FEW = 64
 
 /**
- * How much time each owner, such as an agent, had lately of a thread or a process. The owner with the least comes next: a small document of one agent does
- * not wait for a turn of each of many agents with much to do. Of owners within another (`key/agent`), the whole with the least time comes first, because a
- * key can fill any number of agents.
+ * The time that each owner, such as an agent, recently used of a thread or process. The owner with the least is next, so a small document need not wait
+ * for a turn of each busy agent. For owners within another (`key/agent`), the whole with the least comes first: a key can have any number of agents.
  */
 export class TurnShares {
   readonly #used = new Map<string, Used>()
-  /** Of the last work. What was less than `LEAST_MS` then counts no more. */
+  /** When the last work ended. Owners with less than `LEAST_MS` at that time no longer count. */
   #addedAt = 0
   /** At this number of owners, expired ones are deleted. A search at each call would take longer than the work itself. */
   #mostUsed = FEW
 
-  /** `now`: in milliseconds, never going back. */
+  /** Adds used time. `now` is in milliseconds and never decreases. */
   add(owner: string, ms: number, now: number): void {
     for (const id of new Set([wholeOf(owner), owner])) this.#used.set(id, { ms: this.#of(id, now) + ms, at: now })
     this.#addedAt = now
@@ -30,7 +29,7 @@ export class TurnShares {
     this.#mostUsed = Math.max(FEW, 2 * this.#used.size)
   }
 
-  /** Returns the owner that had the least, the first of several; undefined if there is none. `owners`: all that wait. */
+  /** Returns the owner with the least time, the first of equal ones. Undefined without owners. `owners` are all that wait. */
   least(owners: Iterable<string>, now: number): string | undefined {
     const byWhole = Map.groupBy(owners, wholeOf)
     const whole = this.#leastOf([...byWhole.keys()], now)

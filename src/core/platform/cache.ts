@@ -1,7 +1,7 @@
-/** Keeps up to a number of values by name. A new one replaces the one that was used longest ago. */
+/** A least-recently-used cache with a maximum number of values. */
 export class Cache<V> {
   readonly #values = new Map<string, V>()
-  /** The one that was used last. */
+  /** The value that was used last. */
   #newest: { name: string; value: V } | undefined
   readonly #maxSize: number
 
@@ -9,12 +9,12 @@ export class Cache<V> {
     this.#maxSize = maxSize
   }
 
-  /** `create` may throw; then nothing is kept. */
+  /** If `create` throws, nothing is cached. */
   getOrCreate(name: string, create: () => V): V {
     if (this.#newest?.name === name) return this.#newest.value
     const value = this.#values.get(name) ?? create()
     this.#newest = { name, value }
-    // The newest is last, so that the first is the one to remove.
+    // Moves the value to the end, so that the first is the least recently used.
     this.#values.delete(name)
     this.#values.set(name, value)
     if (this.#values.size > this.#maxSize) this.#values.delete(this.#values.keys().next().value!)

@@ -6,7 +6,7 @@ let start = ''
 /** Returns a UUID of version 7 (RFC 9562) in lower case: ascending by the millisecond, otherwise random. */
 export const newId: () => string = 'randomUUIDv7' in crypto ? () => crypto.randomUUIDv7() : makeId
 
-/** `newId` for Node before 24.16, which has no function for it. */
+/** Replaces `newId` in Node before 24.16, which has no built-in function. */
 export function makeId(): string {
   const now = Date.now()
   if (now !== millisecond) {
@@ -20,7 +20,7 @@ export function makeId(): string {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const isUuid = (text: string): boolean => UUID.test(text)
 
-/** The same for the same name in the same namespace, itself a UUID: version 5 (RFC 9562). */
+/** Returns a UUID of version 5 (RFC 9562), always the same for a name in a namespace. The namespace is a UUID. */
 export function namedId(namespace: string, name: string): string {
   const hash = crypto
     .createHash('sha1')

@@ -8,8 +8,8 @@ const END_OF_OBJECT = 0x7d
 const BACKSLASH = 0x5c
 
 /**
- * Returns true if a JSON text has more values than `most`. Counts arrays, objects and commas outside of strings. This is much cheaper than parsing: parsing 1 MB of
- * empty objects takes about 20 MB and 100 ms.
+ * Returns true if a JSON text has more values than `most`. Counts arrays, objects and commas outside of strings.
+ * This is much cheaper than parsing: 1 MB of empty objects takes about 20 MB and 100 ms to parse.
  */
 export function hasMoreValues(json: string, most: number): boolean {
   if (json.length <= most) return false
@@ -22,19 +22,19 @@ export function hasMoreValues(json: string, most: number): boolean {
   return false
 }
 
-/** `"":1` and a comma. */
+/** The length of `"":1` and a comma. */
 const LEAST_FIELD_CHARS = 5
 
 /**
- * Returns true if the objects of a JSON text have more than `most` shapes, which V8 calls hidden classes: each field behind other fields than before makes one. 50,000
- * shapes take 50 to 200 ms to parse and to let go; 50,000 fields of a few shapes take 5 ms.
+ * Returns true if the objects of a JSON text have more than `most` shapes (V8's hidden classes). Each new sequence of fields makes one.
+ * 50,000 shapes take 50 to 200 ms to parse and to free; 50,000 fields of a few shapes take 5 ms.
  */
 export function hasMoreShapes(json: string, most: number): boolean {
   if (json.length <= LEAST_FIELD_CHARS * most) return false
   /** By name of the next field, then by shape. */
   const next = new Map<string, Map<number, number>>()
   let shapes = 0
-  /** Shapes of the objects that are open; an object begins with 0. */
+  /** The shapes of the open objects. An empty object has shape 0. */
   const open: number[] = []
   for (let i = 0; i < json.length; i++) {
     const char = json.charCodeAt(i)
@@ -68,7 +68,7 @@ function endOfString(json: string, start: number): number {
   const quote = json.indexOf('"', start + 1)
   if (quote === -1) return json.length
   if (json.charCodeAt(quote - 1) !== BACKSLASH) return quote
-  // A search for each quote of a million escaped ones takes ten times as long as this.
+  // Searching for each quote of a million escaped ones takes ten times as long as this loop.
   for (let end = start + 1; end < json.length; end++) {
     const char = json.charCodeAt(end)
     if (char === BACKSLASH) end++
@@ -77,16 +77,16 @@ function endOfString(json: string, start: number): number {
   return json.length
 }
 
-/** A name may take as much time as so many values, where it is a new one. */
+/** A new name may take as much time as this many values. */
 const VALUES_OF_NAME = 4
 
-/** Counts the values of a JSON text that comes in pieces, as `hasMoreValues` does. Each name of a field counts as four more. */
+/** Counts the values of a JSON text in pieces, as `hasMoreValues` does. Each field name counts as four more. */
 export class ValueCount {
   #count = 0
   #isInString = false
   #isEscaped = false
 
-  /** Adds the bytes of a piece from `start` on, and returns how many values have come. */
+  /** Adds the bytes of a piece from `start` on. Returns the number of values so far. */
   add(piece: Uint8Array, start = 0): number {
     for (let at = start; at < piece.length; at++) {
       const byte = piece[at]!
@@ -99,7 +99,7 @@ export class ValueCount {
     return this.#count
   }
 
-  /** Begins the next text. */
+  /** Resets the count for the next text. */
   begin(): void {
     this.#count = 0
     this.#isInString = false

@@ -1,4 +1,4 @@
 import { extname } from 'node:path'
 
-/** A module of this program by its path without its ending, which is that of the asking module: `.ts` in the source, `.js` in the package. */
+/** Returns the URL of a module of this program. `path` has no extension; it is that of `from`: `.ts` in the source, `.js` in the package. */
 export const moduleBeside = (from: string, path: string): URL => new URL(path + extname(new URL(from).pathname), from)

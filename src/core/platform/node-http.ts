@@ -3,21 +3,21 @@ import type { Socket } from 'node:net'
 import { PieceCount } from '../fairness/pieces.ts'
 import { readInSlices } from '../fairness/slices.ts'
 
-// An `import` of node:http reads everything that it exports, and with its WebSocket the whole of undici comes along: 13 MB, and a tenth of a start.
+// An `import` of node:http reads all its exports, and its WebSocket loads the whole of undici: 13 MB, and a tenth of the start time.
 export const { request: httpRequest, STATUS_CODES } = process.getBuiltinModule('node:http')
 export const { request: httpsRequest } = process.getBuiltinModule('node:https')
 
 const MOST_INFORMATION = 20
-/** On average. A token of a stream takes a few hundred. */
+/** The minimum average. A token of a stream takes a few hundred bytes. */
 const LEAST_PIECE_BYTES = 16
 const FREE_PIECES = 1_000
 /** Informational responses and empty lines count too. */
 const MOST_HEAD_BYTES = 32_768
 
-/** What a server sends too much of. */
+/** The limit that a server exceeds. */
 export type Excess = 'informational responses' | 'small chunks' | 'header fields'
 
-/** What has come in for a request. */
+/** What has been received for a request. */
 interface Received {
   readonly pieces: PieceCount
   headBytes: number
@@ -26,13 +26,13 @@ interface Received {
   end(of: Excess): void
 }
 
-/** By connection, until the request is over: a connection in the pool must not hold its last request, with the turn that made it. */
+/** By connection, until the request is over: a pooled connection must not retain its last request and that request's turn. */
 const current = new WeakMap<Socket, Received>()
 const sliced = new WeakSet<Socket>()
 
 /**
- * Ends a request whose server sends more than 20 informational responses (1xx), or 32,768 bytes before the body of its answer, or a body in pieces of fewer than 16 bytes
- * on average, beyond the first 1,000. Calls `onExcess` before it ends the request. Also ends one that is not sent to its end when its answer is over.
+ * Ends a request after more than 20 informational responses (1xx), or more than 32,768 bytes before the body, or body pieces of fewer than 16 bytes on average
+ * (beyond the first 1,000). Calls `onExcess` first. Also ends a request that is not fully sent when its response is over.
  */
 export function limitResponse(request: ClientRequest, onExcess: (of: Excess) => void): void {
   const received: Received = {
@@ -50,7 +50,7 @@ export function limitResponse(request: ClientRequest, onExcess: (of: Excess) => 
   request.once('socket', (socket) => {
     readSlicesOnce(socket)
     current.set(socket, received)
-    // Node gives the connection to the next request after this event.
+    // Node gives the connection to the next request only after this event.
     request.once('close', () => current.delete(socket))
   })
   let informational = 0
@@ -65,7 +65,7 @@ export function limitResponse(request: ClientRequest, onExcess: (of: Excess) => 
   })
 }
 
-/** Of a server that answers before it has read the request, and then reads no more, Node waits for good. */
+/** If a server answers before it has read the request, and then stops reading, Node waits forever. */
 function endUnsent(this: Answer): void {
   if (!this.req.writableFinished) this.req.destroy()
 }
@@ -84,7 +84,7 @@ function mayTake(socket: Socket, bytes: number): boolean {
     if (received.headBytes > MOST_HEAD_BYTES) received.end('header fields')
   }
   if (received?.isOver !== true && hasParser(socket)) return true
-  // What follows a whole answer must not be taken for the answer to the next request.
+  // Data after a complete response must not be taken for the response to the next request.
   socket.destroy()
   return false
 }
@@ -93,7 +93,7 @@ const RECEIVED = Symbol('received')
 type Answer = IncomingMessage & { readonly req: ClientRequest; [RECEIVED]?: Received }
 const { push } = process.getBuiltinModule('node:stream').Readable.prototype
 
-/** The `push` of every answer. If each had a function of its own, V8 would hold answers that are over, with their turns, until the next full collection. */
+/** The shared `push` of all responses. With a function each, V8 would retain finished responses and their turns until the next full collection. */
 function pushCounted(this: Answer, piece: Buffer | null): boolean {
   const { pieces, isOver, end } = this[RECEIVED]!
   if (isOver) return true
@@ -102,5 +102,5 @@ function pushCounted(this: Answer, piece: Buffer | null): boolean {
   return true
 }
 
-/** Node takes the parser from a connection when an answer is whole. */
+/** Returns false when the response is complete, because Node then removes the parser from the connection. */
 const hasParser = (socket: Socket): boolean => (socket as { parser?: object | null }).parser != null

@@ -1,4 +1,4 @@
-/** What the settings say that operations keep to; times in milliseconds. docs/configuration.md tells each, with its default. */
+/** Limits from the settings; times in milliseconds. docs/configuration.md describes each with its default. */
 export interface Limits {
   maxBodyBytes: number
   maxUploadBytes: number
@@ -12,7 +12,7 @@ export interface Limits {
   maxWaitingSends: number
   maxWaitMs: number
   turnTimeoutMs: number
-  /** A session whose turn did not say for so long that it still runs is free again. */
+  /** A session is free again if its turn has not renewed its lease for this time. */
   leaseMs: number
   maxReplyChars: number
   modelTimeoutMs: number
@@ -30,17 +30,17 @@ export interface Limits {
   streamStallMs: number
   listReadMs: number
   keepAnswersMs: number
-  /** Also of replies whose sender did not ask for it. */
+  /** Stores traces even if the sender did not request them. */
   keepTraces: boolean
   auditDays: number
   webhookDays: number
 }
 
-/** Of one import. A conversation is stored in one transaction, in which others wait. */
+/** The most messages of one import. A conversation is stored in one transaction, for which others wait. */
 export const MAX_IMPORTED_MESSAGES = 5_000
 
 /** Page size of every paged list (specification 8). */
 export const pageLimit = { min: 1, max: 100, default: 50 } as const
 
-/** The most that `maxOutputTokens` of an agent may be. */
+/** The maximum of an agent's `maxOutputTokens`. */
 export const MAX_OUTPUT_TOKENS = 1_000_000

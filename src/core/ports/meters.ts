@@ -1,22 +1,22 @@
 import type { ErrorCode } from '../errors.ts'
 import type { ModelUsage } from './model.ts'
 
-/** `stopped`: whoever wanted it wants it no more. */
+/** `stopped`: the caller no longer wanted the result. */
 export type Outcome = 'ok' | 'stopped' | ErrorCode
 
 export interface ModelCallFigures {
-  /** As an agent names it. */
+  /** Named as in agents. */
   model: string
   outcome: Outcome
   ms: number
-  /** Until the first piece of a stream. */
+  /** Milliseconds until the first piece of a stream. */
   firstTextMs: number | undefined
   usage: ModelUsage | null
-  /** In US dollars; null where the price is not known. */
+  /** In US dollars; null if the price is unknown. */
   cost: number | null
 }
 
-/** Hears of what the service does, for whoever counts it. Never throws, never waits, and is told no text and no id. */
+/** Receives measurements of the service. Never throws and never waits. Receives no texts or ids. */
 export interface Meters {
   turnEnded(outcome: Outcome | 'cancelled', ms: number, firstTextMs: number | undefined): void
   modelCalled(call: ModelCallFigures): void

@@ -1,12 +1,12 @@
 export interface RerankCall {
-  /** For whom, and with which key: calls of agents, and of the keys of an agent, take turns. */
+  /** The agent and key of the call. Agents, and the keys of an agent, take turns. */
   agentId: string
   keyId?: string | undefined
   signal: AbortSignal
 }
 
-/** A model that reads a question and a passage together, and says how well the one answers the other. */
+/** A model that reads a question and a passage together, and scores how well the passage answers the question. */
 export interface Reranker {
-  /** A score for each document, in their order; higher is better, and −∞ where the model said nothing. Throws `model_failed`. */
+  /** Resolves to a score per document, in their order. Higher is better; −∞ if the model returned none. Throws `model_failed`. */
   score(query: string, documents: readonly string[], call: RerankCall): Promise<number[]>
 }

@@ -2,65 +2,65 @@ import type { MetadataFilter } from '../agent.ts'
 import type { HistoryEntry } from '../message.ts'
 
 export interface RetrieveInput {
-  /** The key that asks. Keys that ask the same agent take turns. */
+  /** The calling key. Keys that use the same agent take turns. */
   askedBy?: string | undefined
   query: string
-  /** Earlier messages of the conversation, oldest first. A question that stands alone ignores them. */
+  /** Earlier messages of the conversation, oldest first. A self-contained question ignores them. */
   history: HistoryEntry[]
-  /** How many passages to return; 1 to 100. */
+  /** The number of passages to return, 1 to 100. */
   topK: number
   filter: MetadataFilter | null
-  /** The question as a vector of a model. Without it, and where the base is searched by another model's, it is searched by words alone. */
+  /** The question's vector from a model. Without it, or if the base uses another model's vectors, only words are searched. */
   vector?: { model: string; values: Float32Array }
-  /** What quotes answer it is told along with the passages. */
+  /** If true, quotes that answer the question are returned with the passages. */
   extract?: boolean
 }
 
-/** A passage found for a question, best first. */
+/** A passage found for a question. */
 export interface Hit {
   documentId: string
   passageId: string
   title: string
   heading: string
   text: string
-  /** From 1, in a document that has pages. */
+  /** The page number from 1. Null if the document has no pages. */
   page: number | null
   url: string | null
-  /** Compares within one retrieval only. */
+  /** Comparable only within one retrieval. */
   score: number
-  /** The parts that the score was made from, by method. */
+  /** The parts of the score, by method. */
   scores: Record<string, number>
 }
 
 export interface Retrieval {
-  /** The terms that were searched, as text: for traces. */
+  /** The searched terms as text, for traces. */
   query: string
-  /** The question was searched without the conversation before it. */
+  /** True if the question was searched without the conversation. */
   standsAlone: boolean
   hits: Hit[]
-  /** 0 to 1: how sure it is that the knowledge base holds the answer. 0 without hits. */
+  /** 0 to 1: how likely the knowledge base contains the answer. 0 without hits. */
   confidence: number
-  /** Of the question, as far as it can be told; ISO 639-1. */
+  /** The language of the question, if detected; ISO 639-1. */
   language?: string
-  /** The question can hardly be understood without the conversation before it. */
+  /** True if the question can hardly be understood without the conversation. */
   elliptical?: boolean
-  /** The most that an answer may be believed: the passages hold what was said before, but not what the question itself says. */
+  /** The upper limit of an answer's confidence: the passages contain earlier messages' words, but not those of the question itself. */
   mostConfidence?: number
-  /** By what the passages were found. */
+  /** The search method. */
   mode?: 'lexical' | 'hybrid'
-  /** Of a question with a vector: the model whose vectors the base is searched by now; undefined where there are none. */
+  /** For a question with a vector: the model whose vectors are currently searched. Undefined if there are none. */
   vectorModel?: string | undefined
-  /** Why it was by words alone, where meaning was asked for, too. */
+  /** Why only words were searched, although vector search was requested. */
   withoutVectors?: string
-  /** Of an agent that asks for it: whether a model put the passages in a new order. */
+  /** Whether a model reordered the passages. Undefined if the agent does not request it. */
   isReranked?: boolean
-  /** The base holds no document at all. */
+  /** True if the base has no documents. */
   emptyBase?: boolean
-  /** Where it was asked for, and the base holds anything. */
+  /** Set if it was requested, and the base has documents. */
   extract?: Extract
 }
 
-/** What the extractive answerer is asked: the question in its conversation, over passages found before. */
+/** The input of extractive answers: the question in its conversation, and the passages found. */
 export interface ExtractInput {
   question: string
   history: HistoryEntry[]
@@ -72,11 +72,11 @@ export interface Extract {
   quotes: Quote[]
   /** 0 to 1: the probability that the quotes are right; 0 without quotes. */
   confidence: number
-  /** What the quotes are. `nothing`: none of them has to do with the question. */
+  /** The kind of the quotes. `nothing`: none of them relates to the question. */
   found: 'answer' | 'closest' | 'nothing'
 }
 
-/** What an agent without documents, or with none that fits, has to quote. */
+/** The extract of an agent without documents, or without a matching one. */
 export const noExtract: Extract = { quotes: [], confidence: 0, found: 'nothing' }
 
 export interface Quote {
@@ -86,29 +86,29 @@ export interface Quote {
   text: string
   /** The title and heading of its section, as plain text. */
   from: string
-  /** The reader needs the name of the section: the quote begins abruptly, or the quote before it is from another section. */
+  /** True if the reader needs the section's name: the quote begins abruptly, or the previous quote is from another section. */
   isAbrupt: boolean
 }
 
-/** A question that is offered after a reply; where there is a knowledge base, one that it can answer. */
+/** A suggested follow-up. With a knowledge base, it is a question that the base can answer. */
 export interface Suggestion {
   text: string
-  /** 0 to 1: that of the retrieval which was made with it; without a knowledge base, the model's own. */
+  /** 0 to 1: the confidence of its retrieval. Without a knowledge base, the model's own. */
   confidence: number
 }
 
 export interface SuggestInput {
   /** As in `RetrieveInput`. */
   askedBy?: string | undefined
-  /** The question just answered, and what was asked before: not offered again. */
+  /** The question just answered and earlier ones, which are not suggested again. */
   asked: string[]
   retrieval: Retrieval
   count: number
   filter: MetadataFilter | null
 }
 
-/** Of a base that holds nothing. */
+/** The result for an empty base. */
 export const nothingFound: Retrieval = { query: '', standsAlone: true, hits: [], confidence: 0, emptyBase: true }
 
-/** Every confidence here is calibrated so that from this figure on the base is held to have the answer. */
+/** All confidences here are calibrated so that from this value on the base is considered to contain the answer. */
 export const ANSWER_THRESHOLD = 0.5

@@ -1,8 +1,8 @@
 export type AttributeValue = string | number | boolean | readonly string[]
-/** What is undefined is left out. */
+/** Undefined values are omitted. */
 export type Attributes = Record<string, AttributeValue | undefined>
 
-/** A piece of work while it is done. */
+/** A running piece of work in a trace. */
 export interface Span {
   /** Calls `attributes` only if the span is recorded. */
   set(attributes: () => Attributes): void
@@ -10,31 +10,31 @@ export interface Span {
 
 export interface SpanStart {
   name: string
-  /** `client`: somebody else is asked. */
+  /** `client`: a call to another service. */
   kind: 'internal' | 'client'
   attributes: Attributes
 }
 
-/** What a caller says of the trace that its request belongs to (W3C Trace Context). */
+/** The caller's trace headers (W3C Trace Context). */
 export interface TraceHeaders {
   traceparent?: unknown
   tracestate?: unknown
   [other: string]: unknown
 }
 
-/** Tells of work as a tree of spans, for whoever traces it. Never changes how the work ends. */
+/** Records work as a tree of spans. Never changes the result of the work. */
 export interface Tracer {
-  /** Texts of messages are wanted, too. */
+  /** True if spans include the texts of messages. */
   readonly tellsText: boolean
-  /** Does work as a part of the caller's trace. */
+  /** Runs work as a part of the caller's trace. */
   within<T>(caller: TraceHeaders, work: () => T): T
-  /** Does work as a part of the work that it is called in. Where it throws, the span says so. Calls `start` only if the span is recorded. */
+  /** Runs work as a child of the current span. If it throws, the span records that. Calls `start` only if the span is recorded. */
   span<T>(start: () => SpanStart, work: (span: Span) => Promise<T>): Promise<T>
 }
 
 const noSpan: Span = { set() {} }
 
-/** For when nobody traces. */
+/** Used if tracing is off. */
 export const noTracer: Tracer = {
   tellsText: false,
   within: (_caller, work) => work(),

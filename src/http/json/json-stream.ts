@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import { nextSlice } from '../../core/fairness/pacer.ts'
 
-/** Rows that are read and written in one go: about a millisecond, so that one caller's long list does not hold up the others. */
+/** Rows that are read and written without a break: about a millisecond, so that a long list of one caller does not delay others. */
 export const SLICE_ROWS = 100
 
-/** A reader that takes nothing for so long is read ahead of. */
+/** For a reader that takes nothing for this time, the list is read ahead. */
 const SLOW_MS = 1_000
 const READER_MS_OF_SCARCE = 2_000
 const LOOK_EVERY_MS = 100
-/** Of one list, and of all lists together, in characters. */
+/** Maximum number of characters that are read ahead, for one list and for all lists together. */
 const MAX_AHEAD_CHARS = 2_097_152
 const MAX_AHEAD_CHARS_IN_ALL = 8_388_608
 let aheadChars = 0
@@ -17,7 +17,7 @@ let aheadChars = 0
 export interface ListParts<T> {
   head: string
   slices: AsyncIterable<T[]>
-  /** Returns an item exactly as the contract has it: the result is serialised without a schema, which is twice as fast. */
+  /** Returns an item exactly as in the contract: the result is serialized without a schema, which is twice as fast. */
   toItem(item: T): object
   tail: string
   /** The caller. Owners take turns, slice by slice. */
@@ -25,15 +25,15 @@ export interface ListParts<T> {
 }
 
 /**
- * Returns the text of a list of one slice, else a stream that holds one slice at a time. Throws if the first slice cannot be read. A failure after it
- * breaks the connection off, so that half a list never looks whole. Calls `onSecond` before a second slice is written; it may throw, too.
+ * Returns the text of a list with one slice, else a stream that contains one slice at a time. Throws if the first slice cannot be read. A later failure aborts
+ * the connection, so that half a list never looks complete. Calls `onSecond`, which may throw, before a second slice is written.
  */
 export async function textOrStream<T>(list: ListParts<T>, onSecond: () => void): Promise<string | Readable> {
   const text = pieces(list, onSecond)
   const { value: first, done } = await text.next()
   if (done === true) return first
   const stream = Readable.from(startingWith(first, text), { objectMode: false, highWaterMark: 65_536 })
-  // A generator that was never read from does not run its `finally`.
+  // A generator that is never read does not run its `finally`.
   stream.once('close', () => void text.return('').catch(() => {}))
   return stream
 }
@@ -44,14 +44,14 @@ async function* startingWith(first: string, rest: AsyncGenerator<string, string>
 }
 
 /**
- * Returns the text as a stream, for slices that hold something scarce until they have been read to their end. Of a slow reader, the rest is read into memory where it is not
- * too long; where it is, the reader is cut off after having been waited for for `readerMs` in all, or for 2 seconds when `othersWait`.
+ * Returns the text as a stream, for slices that occupy a scarce resource until they are read. For a slow reader, the rest is read into memory if it is not too
+ * long. If it is too long, the reader is disconnected after a total wait of `readerMs`, or of 2 seconds while `othersWait`.
  */
 export function scarceJsonStream<T>(list: ListParts<T>, readerMs: number, othersWait = () => false): Readable {
   return scarceStream(pieces(list), () => (othersWait() ? Math.min(readerMs, READER_MS_OF_SCARCE) : readerMs))
 }
 
-/** The same of any text. `mayWaitMs`: how long a reader may have been waited for in all, as of now. */
+/** Does the same for any text. `mayWaitMs`: returns the current limit of the total wait for a reader. */
 export function scarceStream(text: AsyncGenerator<string, string | undefined>, mayWaitMs: () => number): Readable {
   const cutOff = () => stream.destroy(new Error('the reader of a list took too long'))
   const stream = Readable.from(aheadOfSlow(text, mayWaitMs, cutOff), { objectMode: false, highWaterMark: 65_536 })

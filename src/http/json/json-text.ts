@@ -1,4 +1,4 @@
-/** The whole JSON text of an answer. It is sent as it is: nothing checks it against the contract. */
+/** The whole JSON text of an answer. It is sent unchanged, and not checked against the contract. */
 export class JsonText {
   readonly text: string
 

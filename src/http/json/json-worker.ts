@@ -2,16 +2,16 @@ import { parentPort } from 'node:worker_threads'
 import { type ErrorCode, type ErrorDetail, invalid, ReparteeError } from '../../core/errors.ts'
 import { parseJson } from '../route/body.ts'
 
-/** The parsed body, or the fields of the error that refuses it. */
+/** The parsed body, or the fields of the error. */
 export type ParsedJson = { value: unknown } | { code: ErrorCode; message: string; details: ErrorDetail[] | undefined }
 
-/** What goes from thread to thread cannot be as deep as what is parsed. */
+/** Values that are sent between threads cannot be as deep as values that are parsed. */
 const MAX_DEPTH = 100
 
 parentPort!.on('message', (bytes: Uint8Array) => {
   parentPort!.postMessage(parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
 })
-// Loaded.
+// Reports that the worker is loaded.
 parentPort!.postMessage(undefined)
 
 function parse(bytes: Buffer): ParsedJson {

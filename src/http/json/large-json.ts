@@ -7,9 +7,9 @@ import { moduleBeside } from '../../core/platform/module-beside.ts'
 import { parseJson } from '../route/body.ts'
 import type { ParsedJson } from './json-worker.ts'
 
-/** Handling a request takes up to four times as long as parsing its body, and four fifths of the time belong to others. */
+/** Handling a request takes up to four times as long as parsing its body. Four fifths of the time are for others. */
 const REST_TIMES = 16
-/** Parsing more would hold up other requests for more than 50 ms. */
+/** Parsing more would block other requests for more than 50 ms. */
 const LARGE_BYTES = 2_097_152
 
 const thread = new JobThread<Buffer, ParsedJson>({
@@ -20,8 +20,8 @@ const thread = new JobThread<Buffer, ParsedJson>({
 })
 
 /**
- * `parseJson`, for a body of more than `UNIT_BYTES`: one at a time of each key. The place of the key then stays empty for a while, because a key that sends large bodies
- * without a pause would leave no time for others. Throws `unavailable` if the caller leaves before.
+ * Runs `parseJson` for a body of more than `UNIT_BYTES`, one at a time for each key. Then the slot of the key rests: large bodies without a pause would leave
+ * no time for others. Throws `unavailable` if the caller disconnects first.
  */
 export async function parseJsonInTurn(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Promise<unknown> {
   const { caller, agent, server } = request
@@ -30,12 +30,12 @@ export async function parseJsonInTurn(request: FastifyRequest, reply: FastifyRep
   return server.bodyPlaces.withRest(request, reply, agent?.id, async () => parseJson(bytes), REST_TIMES)
 }
 
-/** `parseJson`, for a large body in a thread, where callers take turns. The bytes are of no use afterwards. */
+/** Runs `parseJson` for a large body in a thread, in which callers take turns. The bytes cannot be used afterwards. */
 export async function parseLargeJson(bytes: Buffer, caller: string): Promise<unknown> {
   if (bytes.length <= LARGE_BYTES) return parseJson(bytes)
   const isWhole = bytes.byteLength === bytes.buffer.byteLength
   const parsed = await thread.run(caller, bytes, isWhole ? [bytes.buffer as ArrayBuffer] : [])
-  // Others go in between: what comes next copies the text again.
+  // Lets other requests run first, because the code that follows copies the text again.
   await nextTurn()
   if ('value' in parsed) return parsed.value
   throw new ReparteeError(parsed.code, parsed.message, { details: parsed.details })

@@ -4,10 +4,10 @@ import { callerIdOf } from '../../core/api-key.ts'
 import { type ListParts, textOrStream } from './json-stream.ts'
 import { JsonText } from './json-text.ts'
 
-/** A stream holds a few slices, and rows that were read along with them. */
+/** A stream contains a few slices, and rows that were read together with them. */
 const STREAM_BYTES = 2_097_152
 
-/** Answers with a list. One of several slices counts as memory of its caller until it is read. Throws `unavailable` if there is no room. */
+/** Returns a list. If it has several slices, it counts as memory of its caller until it is read. Throws `unavailable` if there is no room. */
 export async function answerList<T>(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   list: Omit<ListParts<T>, 'owner'>,

@@ -10,7 +10,7 @@ import { getSessionFor, keepUserRate } from '../route/admit.ts'
 import { type EventStream, toEvent } from '../turns/event-stream.ts'
 import type { ToolContext, ToolResult } from './tool.ts'
 
-/** One turn of a session, of a new one where none is named. */
+/** Runs one turn in a session; in a new one if no session is named. */
 export async function ask(work: ToolContext, input: { question: string; sessionId?: string }, agent: Agent): Promise<ToolResult> {
   const { deps, key } = work
   const { session, isNew } = await openSession(work, input.sessionId, agent)
@@ -22,7 +22,7 @@ export async function ask(work: ToolContext, input: { question: string; sessionI
   } catch (error) {
     if (!isNew) throw error
     if (follower.hasBegun) throw inSession(error, session)
-    // Nothing was stored: nobody has use for the session.
+    // Nothing was stored, so nobody needs the session.
     await deleteIfThere(deps, session)
     throw error
   } finally {
@@ -36,7 +36,7 @@ async function openSession(
   { id: agentId }: Agent,
 ): Promise<{ session: Session; isNew: boolean }> {
   const isNew = sessionId === undefined
-  // A user is held to the rate before anything is made.
+  // The rate of a user applies before anything is created.
   if (isNew && key.userId !== undefined) await keepUserRate(deps, reply, { agentId, userId: key.userId })
   if (isNew) return { session: await createSession(deps, agentId, { externalUserId: key.userId }), isNew }
   const session = await getSessionFor(deps, key, agentId, sessionId.toLowerCase())
@@ -44,7 +44,7 @@ async function openSession(
   return { session, isNew }
 }
 
-/** The same, with the session in which the question can be asked again. */
+/** Returns the error with the session in which the question can be repeated. */
 function inSession(thrown: unknown, { id }: Session): unknown {
   if (!(thrown instanceof ReparteeError)) return thrown
   const { code, message, details = [], retryAfter, quota, cause } = thrown
@@ -75,10 +75,10 @@ function toResult({ session, aiMessage, sources, followUps, trace }: Exchange): 
 }
 
 const TELL_EVERY_MS = 250
-/** Of one notification. */
+/** Characters of one notification. */
 const PIECE_CHARS = 4_096
 
-/** Tells the caller of a turn as it grows, where that is wanted; and stops it when the caller gives up. */
+/** Reports progress of a turn to the caller if requested, and stops the turn when the caller disconnects. */
 class Follower {
   readonly #work: ToolContext
   #timer: NodeJS.Timeout | undefined
@@ -93,7 +93,7 @@ class Follower {
     if (work.stopsWithCaller) raw.once('close', () => !this.#isOver && this.#turn && stopInTurn(this.#turn))
   }
 
-  /** The question is stored. */
+  /** Whether the question is stored. */
   get hasBegun(): boolean {
     return this.#turn !== undefined
   }
@@ -105,7 +105,7 @@ class Follower {
     if (progressToken === undefined) return
     const stream = streams.open(reply, key)
     request.mcpStream = stream
-    // What was told cannot be taken back: such a turn is not begun anew with another model.
+    // Sent text cannot be taken back: a watched turn is not restarted with another model.
     this.#unwatch = turn.watch(() => {})
     this.#timer = setInterval(() => this.#tell(stream, turn, progressToken), TELL_EVERY_MS)
   }

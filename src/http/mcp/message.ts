@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The revision whose requests each say all that there is to know. */
+/** The revision whose requests are self-contained. */
 export const CURRENT = '2026-07-28'
 /** Revisions that begin with a handshake, newest first. */
 export const WITH_HANDSHAKE = ['2025-11-25', '2025-06-18']
@@ -20,7 +20,7 @@ const CODES = {
 
 export type Json = Record<string, unknown>
 
-/** A message that cannot be worked on: an error of the protocol, and not of a tool. */
+/** A message that cannot be handled: an error of the protocol, not of a tool. */
 export class ProtocolError extends Error {
   readonly code: number
   readonly status: number
@@ -34,26 +34,26 @@ export class ProtocolError extends Error {
   }
 }
 
-/** One request or notification; of a notification `id` is undefined. */
+/** One request or notification. A notification has no `id`. */
 export interface McpMessage {
   id: string | number | undefined
   method: string
   params: Json
   meta: Json
-  /** Of the current revision. */
+  /** Whether it belongs to the current revision. */
   isCurrent: boolean
 }
 
-/** The answer holds it. */
+/** The answer contains the id. */
 const MAX_ID_CHARS = 1_000
 
-/** What a request is known by, also where it is otherwise no good. */
+/** Returns the id of a request, even if the request is otherwise invalid. */
 export const idOf = (body: unknown): string | number | undefined => {
   const id = isObject(body) ? body['id'] : undefined
   return (typeof id === 'string' && id.length <= MAX_ID_CHARS) || Number.isInteger(id) ? (id as string | number) : undefined
 }
 
-/** Reads a body and the headers that say the same (MCP 2026-07-28, Streamable HTTP). Throws `ProtocolError`. */
+/** Reads a body and the headers that repeat its fields (MCP 2026-07-28, Streamable HTTP). Throws `ProtocolError`. */
 export function readMessage(body: unknown, headers: IncomingHttpHeaders): McpMessage {
   if (Array.isArray(body)) throw new ProtocolError('invalidRequest', 'A request holds one message: batches are not taken.')
   if (!isObject(body) || body['jsonrpc'] !== '2.0' || typeof body['method'] !== 'string')
@@ -69,16 +69,13 @@ export function readMessage(body: unknown, headers: IncomingHttpHeaders): McpMes
   return message
 }
 
-/**
- * A version in the message itself is of a revision without a handshake. Without one it is an older client, whose header, where it sends one,
- * names what was agreed upon.
- */
+/** A version in the message means a revision without a handshake. Older clients name the negotiated version in the header, or nowhere. */
 function isCurrent(method: string, meta: Json, header: string | string[] | undefined): boolean {
   const requested = meta[`${META}protocolVersion`]
   if (requested === undefined) {
     if (method === 'initialize' || header === undefined || WITH_HANDSHAKE.includes(String(header))) return false
     if (header !== CURRENT) throw unsupported(String(header))
-    // Of notifications the revision says nothing.
+    // The revision does not specify notifications.
     if (method.startsWith('notifications/')) return true
     throw new ProtocolError('invalidParams', `params._meta["${META}protocolVersion"] is missing.`)
   }
@@ -105,14 +102,14 @@ function decode(header: string | string[] | undefined): string | undefined {
   return text === undefined ? header?.toString() : Buffer.from(text, 'base64').toString('utf8')
 }
 
-/** A result, with what its revision wants beside it. `cacheMs` of one that may be kept so long. */
+/** Returns a result with the fields that its revision requires. `cacheMs`: how long the client may cache it. */
 export function toResult({ id, isCurrent }: McpMessage, result: Json, server: Json, cacheMs?: number): Json {
   const keeping = cacheMs === undefined ? {} : { ttlMs: cacheMs, cacheScope: 'private' }
   const current = { resultType: 'complete', ...result, ...keeping, _meta: { [`${META}serverInfo`]: server } }
   return { jsonrpc: '2.0', id, result: isCurrent ? current : result }
 }
 
-/** An error without an id is of a message that could not be read. */
+/** Returns an error. Without an id, it belongs to a message that could not be read. */
 export const toError = (id: string | number | undefined, code: number, message: string, data?: Json): Json => ({
   jsonrpc: '2.0',
   ...(id === undefined ? {} : { id }),
@@ -121,7 +118,7 @@ export const toError = (id: string | number | undefined, code: number, message: 
 
 export const discovered = { supportedVersions: SUPPORTED, capabilities: { tools: {} } }
 
-/** The answer to a handshake: the version that is asked for, or else the newest of those that have one. */
+/** Returns the answer to a handshake: the requested version, or else the newest version that has a handshake. */
 export const agreeOn = (requested: unknown): Json => ({
   protocolVersion: WITH_HANDSHAKE.find((version) => version === requested) ?? WITH_HANDSHAKE[0],
   capabilities: { tools: {} },

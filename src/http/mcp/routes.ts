@@ -26,18 +26,18 @@ import { Toolbox } from './tools.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the answer comes as events: what it comes through. */
+    /** The stream of the answer, if it is sent as events. */
     mcpStream?: EventStream
   }
 }
 
-/** What tools are there changes with the key's scopes and with a new release. */
+/** The list of tools changes with the key's scopes and with a new release. */
 const TOOLS_MS = 300_000
 
-/** Each notification of progress holds it. */
+/** Each progress notification contains the token. */
 const MAX_TOKEN_CHARS = 1_000
 
-/** Agents as servers of the Model Context Protocol: each by itself, and all that a key sees together. */
+/** Registers agents as servers of the Model Context Protocol: each one separately, and all that a key sees together. */
 export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
   const tools = mcpTools(deps.limits)
   app.setErrorHandler((thrown, request, reply) => sendError(app, thrown, request, reply))
@@ -59,7 +59,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStream
   }
 }
 
-/** A page of a foreign origin is let in with no key: it may have been tricked into reaching this machine (MCP 2026-07-28, Streamable HTTP, Security). */
+/** Refuses pages of foreign origins, even with a valid key: they may be tricked into reaching this machine (MCP 2026-07-28, Streamable HTTP, Security). */
 async function letIn(app: FastifyInstance, deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!app.allowedOrigins.isOwn(request) && !(await app.allowedOrigins.allows(request.raw))) {
     await app.fairEntry.enter(NOBODY)
@@ -120,7 +120,7 @@ async function callTool({ params, meta, isCurrent }: McpMessage, { toolbox, ...c
 const instructionsOf = (agent: Agent | undefined): string =>
   `${agent === undefined ? 'Agents that answer' : `The agent “${agent.name}” answers`} from documents. \`ask\` gives a reply whose [n] marks name its sources; \`search\` gives the passages themselves.${agent === undefined ? ' `list_agents` tells which agents there are.' : ''}`
 
-/** Every failure is told as JSON-RPC has it; ours with their own code beside it. */
+/** Sends every error as JSON-RPC. The service's own errors also have their own code. */
 function sendError(app: FastifyInstance, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const send = (status: number, body: Json) =>
     reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))

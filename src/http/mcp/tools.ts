@@ -27,7 +27,7 @@ interface Tool {
   tool: McpTool
   input: TObject
   check: (input: unknown) => void
-  /** Leaves out what the contract does not name. */
+  /** Omits fields that the contract does not name. */
   serialise: (data: unknown) => string
 }
 
@@ -47,7 +47,7 @@ export class Toolbox {
     )
   }
 
-  /** Those that a key may use, always in the same order. */
+  /** Returns the tools that a key may use, always in the same order. */
   list(key: ApiKey): Json[] {
     return [...this.#tools].filter(([, { tool }]) => isAllowed(tool, key)).map(([name, tool]) => describe(name, tool))
   }
@@ -56,7 +56,7 @@ export class Toolbox {
     return this.#tools.has(name as Name)
   }
 
-  /** Calls a tool. Whatever goes wrong is a result, too, by which a model can correct itself. */
+  /** Calls a tool. An error is returned as a result, so that a model can correct itself. */
   async call(name: Name, input: Json, agent: Agent | undefined, work: ToolContext): Promise<Json> {
     const { tool, check, serialise } = this.#tools.get(name)!
     try {

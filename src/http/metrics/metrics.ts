@@ -10,18 +10,18 @@ const MODEL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120]
 const RETRIEVAL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const DATABASE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
-/** What is read when it is asked for. */
+/** Values that are read when the metrics are rendered. */
 export interface Gauges {
-  /** Requests that are being worked on. */
+  /** Running requests. */
   requests: () => number
-  /** Requests that were refused because more came in than could be done. */
+  /** Requests that were refused because of overload. */
   refused: () => number
   streams: () => number
   busySessions: () => number
   waitingSends: () => number
   knowledgeWaitMs: () => number
   databaseWaitMs: () => number
-  /** Agents with documents that are still to be indexed. */
+  /** Agents with documents that are not indexed yet. */
   ingestingAgents: () => number
   isReady: () => boolean
 }
@@ -29,7 +29,7 @@ export interface Gauges {
 /** Model names that become labels. All other models of a provider share the label `PROVIDER/other`. */
 const MOST_MODEL_LABELS = 500
 
-/** The figures of this process, for Prometheus. Labels are routes, models and codes: of such as there are few, and never a text or an id. */
+/** The metrics of this process, for Prometheus. Labels are routes, models and codes: these are few, and never a text or an id. */
 export class Metrics implements Meters {
   readonly #registry = new Registry()
   #stop: (() => void) | undefined
@@ -111,7 +111,7 @@ export class Metrics implements Meters {
     this.#registry.info('repartee_build_info', 'Which program this is.', { version, node: process.version })
   }
 
-  /** What is told beside what was counted. */
+  /** Registers the metrics that are read instead of counted. */
   watch(standing: Gauges): void {
     const gauge = (name: string, help: string, read: () => number) => this.#registry.gauge(`repartee_${name}`, help, read)
     gauge('ready', '1 while requests are taken.', () => (standing.isReady() ? 1 : 0))
@@ -162,7 +162,7 @@ export class Metrics implements Meters {
     if (usage.tokensCached > 0) this.#tokens.add(usage.tokensCached, label, 'cached')
   }
 
-  /** Agents may name any number of models, and a gateway answers all of them. */
+  /** Agents may name any number of models, and a gateway accepts all of them. */
   #labelOf(provider: string, model: string): string {
     if (this.#models.has(model)) return model
     if (this.#models.size >= MOST_MODEL_LABELS) return `${provider}/other`
@@ -188,7 +188,7 @@ export class Metrics implements Meters {
   }
 
   render(): string {
-    // Where nobody asks, nothing is watched.
+    // If nobody reads the metrics, nothing is watched.
     this.#stop ??= processMetrics(this.#registry)
     return this.#registry.render()
   }

@@ -12,7 +12,7 @@ const GC_KINDS: Record<number, string> = {
 
 type GcEntry = { duration: number } & { detail: { kind: number } }
 
-/** What is true of every process of Node, under the names that dashboards know. Returns how to end what watches. */
+/** Registers the metrics of any Node process, under the names that dashboards know. Returns a function that stops the observers. */
 export function processMetrics(registry: Registry): () => void {
   const cpu = (kind: 'user' | 'system') => () => process.cpuUsage()[kind] / 1e6
   registry.total('process_cpu_user_seconds_total', 'Time of the processor in the program.', cpu('user'))
@@ -32,7 +32,7 @@ export function processMetrics(registry: Registry): () => void {
   }
 }
 
-/** Since it was asked for last. */
+/** Registers delays since the last reading. Returns a function that stops the monitor. */
 function eventLoopMetrics(registry: Registry): () => void {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
@@ -59,7 +59,7 @@ function gcMetrics(registry: Registry): () => void {
   return () => observer.disconnect()
 }
 
-/** Undefined where the system does not tell. */
+/** Returns undefined if the system does not report the number. */
 function countDescriptors(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length

@@ -1,19 +1,19 @@
-/** One of the figures that are told, in the text format of Prometheus (version 0.0.4). */
+/** A metric in the text format of Prometheus (version 0.0.4). */
 interface Metric {
   render(): string
 }
 
-/** More series than this are of something that grows without end: the rest is counted together. */
+/** More series than this come from a label with unlimited values: the rest is counted together. */
 const MAX_SERIES = 10_000
 const OTHER = 'other'
-/** Between the values of labels: none of them holds it. */
+/** Separates the values of labels. No value contains it. */
 const BETWEEN = '\u0000'
 
-/** All figures that are told. */
+/** All metrics of the process. */
 export class Registry {
   readonly #metrics: Metric[] = []
 
-  /** `known`: the values of the label, where there is one and its values are a closed set. They begin at 0. */
+  /** `known`: the values of the label, if there is one and its values are a closed set. They start at 0. */
   counter(name: string, help: string, labels: string[] = [], known: readonly string[] = []): Counter {
     const counter = this.#add(new Counter(headOf(name, help, 'counter'), name, labels))
     for (const value of known) counter.add(0, value)
@@ -24,17 +24,17 @@ export class Registry {
     return this.#add(new Histogram(headOf(name, help, 'histogram'), name, labels, buckets))
   }
 
-  /** Read when it is asked for. Undefined: not told. */
+  /** Adds a gauge that is read at rendering. It is omitted if the value is undefined. */
   gauge(name: string, help: string, read: () => number | undefined): void {
     this.#read(name, help, 'gauge', () => [['', read()]])
   }
 
-  /** The same, of a figure that only grows. */
+  /** Adds a counter that is read at rendering. Its value only grows. */
   total(name: string, help: string, read: () => number | undefined): void {
     this.#read(name, help, 'counter', () => [['', read()]])
   }
 
-  /** What is always so. */
+  /** Adds a constant metric. */
   info(name: string, help: string, about: Record<string, string>): void {
     const labels = labelsOf(Object.keys(about), Object.values(about).join(BETWEEN))
     this.#read(name, help, 'gauge', () => [[labels, 1]])
@@ -62,7 +62,7 @@ export class Registry {
 
 const headOf = (name: string, help: string, type: string): string => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
 
-/** Only grows. */
+/** A value that only grows. */
 export class Counter implements Metric {
   readonly #head: string
   readonly #name: string
@@ -88,12 +88,12 @@ export class Counter implements Metric {
 }
 
 interface Series {
-  /** By bucket, the last for what is larger than all of them. */
+  /** Counts by bucket. The last one is for values above all buckets. */
   counts: number[]
   sum: number
 }
 
-/** How many were how large. */
+/** Counts of values by size. */
 export class Histogram implements Metric {
   readonly #head: string
   readonly #name: string

@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts'
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 const gate: Gate = { scopes: ['admin'], isOfAgent: false }
 
-/** What Prometheus reads. It says how much is done for whom the service works, so it needs a key. */
+/** Serves the metrics to Prometheus. They need a key, because they show how much the service does. */
 export function metricsRoute(app: FastifyInstance, deps: Deps, metrics: Metrics): void {
   app.get('/metrics', {
     config: { isAdmitting: true },

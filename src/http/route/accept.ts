@@ -1,6 +1,6 @@
 const EVENTS = 'text/event-stream'
 
-/** True where an `Accept` header prefers server-sent events to JSON; of two that it takes as gladly, the first named. */
+/** Returns true if an `Accept` header prefers server-sent events to JSON. If both have the same quality, the first one wins. */
 export function wantsEvents(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes(EVENTS)) return false
   const ranges = accept.toLowerCase().split(',').map(toRange)

@@ -11,33 +11,33 @@ import { keepAddressRate, keepRate } from './rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route calls `admit`. All others take the turns of callers without a good key. */
+    /** Whether the route calls `admit`. Other routes share the turns of callers without a valid key. */
     isAdmitting?: boolean
   }
   interface FastifyRequest {
-    /** The round of `FairEntry` in which it was admitted. */
+    /** The round of `FairEntry` in which the request was admitted. */
     enteredIn?: number
   }
 }
 
-/** The owner of the turns of all callers without a good key: together they have as many as one key. */
+/** Owner of the turns of all callers without a valid key: together they have as many as one key. */
 export const NOBODY = ''
-/** The owner of the turns of health checks. A flood of other requests must not delay them, because a load balancer would take the process out. */
+/** Owner of the turns of health checks. A flood of other requests must not delay them, because a load balancer would remove the process. */
 export const HEALTH_CHECKS = 'health checks'
 
-/** Whose request it may be. */
+/** Requirements on the caller of an operation. */
 export interface Gate {
-  /** One of these is enough; `admin` always is. */
+  /** One of these is enough; so is `admin`. */
   scopes: readonly Scope[]
-  /** A token of a user may make it, too, about the user's own sessions. */
+  /** A user token may call it too, for the user's own sessions. */
   forUsers?: boolean | undefined
-  /** It is about one agent, which the key must see. */
+  /** Whether it concerns one agent, which the key must be allowed to see. */
   isOfAgent: boolean
 }
 
 /**
- * Lets a caller in: by a key that is good, from a page that may use it, and not too often. `ahead` as `catchUp` of `KeyCache.identify`. Throws
- * `unauthorized`, `forbidden` or `rate_limited`.
+ * Admits a caller with a valid key, from an allowed page, within its rate limit. `ahead`: as `catchUp` of `KeyCache.identify`. Throws `unauthorized`,
+ * `forbidden` or `rate_limited`.
  */
 export async function admit(
   app: FastifyInstance,
@@ -59,15 +59,15 @@ export async function admit(
 }
 
 /**
- * Call it when the body of a request has come. Returns undefined if work may begin at once, else resolves when it may: a request whose body came later than its head waits
- * for its turn again, because thousands may get their last byte at the same time.
+ * Call it when the body of a request has arrived. Returns undefined if work may begin immediately, else resolves when it may. A request whose body arrived
+ * after its head waits for its turn again: thousands may get their last byte at the same time.
  */
 export function admitBody({ server: app, caller, enteredIn }: FastifyRequest, units = 1): Promise<void> | undefined {
   const isAdmitted = units <= 1 && enteredIn === app.fairEntry.round
   return caller === undefined || isAdmitted ? undefined : app.fairEntry.enter(callerIdOf(caller), units)
 }
 
-/** Throws `unauthorized`, or `rate_limited` where that comes from one address too often. */
+/** Returns the caller's key. Throws `unauthorized`, or `rate_limited` if one address causes that too often. */
 async function identify(
   { keys, rates }: Deps,
   request: FastifyRequest,
@@ -86,24 +86,24 @@ async function identify(
 
 export const addressOf = ({ ip, raw }: FastifyRequest): string | undefined => callerAddress(ip, raw.socket.remoteAddress)
 
-/** Throws `forbidden` where a key is not good for what it is used for. */
+/** Throws `forbidden` if the key does not have the required permission. */
 export function checkScope({ scopes, forUsers = false, isOfAgent }: Gate, key: ApiKey): void {
   if (key.userId !== undefined && !forUsers)
     throw new ReparteeError('forbidden', 'A token of a user is not good for this operation.')
   if (key.scopes.includes('admin')) {
-    // A key that is bound to agents could otherwise make itself one that is not.
+    // A key that is limited to agents could otherwise create an unlimited key.
     if (key.agentIds === null || isOfAgent || scopes.includes('read')) return
   } else if (scopes.some((scope) => key.scopes.includes(scope))) return
   throw new ReparteeError('forbidden', 'This key lacks the scope for this operation.')
 }
 
-/** The agent, as far as the key may see it. Throws `agent_not_found`. */
+/** Returns the agent. Throws `agent_not_found` if the key may not see it. */
 export async function getAgentFor(deps: Deps, key: ApiKey, agentId: string): Promise<Agent> {
   if (key.agentIds?.includes(agentId) === false) throw agentNotFound()
   return deps.agents.get(agentId)
 }
 
-/** The session of an agent that the key sees, as far as the key may see it. `read` where it is read already. Throws `session_not_found`. */
+/** Returns a session of an agent. Throws `session_not_found` if the key may not see it. `read`: returns the session if it was read ahead. */
 export async function getSessionFor(
   deps: Deps,
   key: ApiKey,
@@ -116,7 +116,7 @@ export async function getSessionFor(
   return session
 }
 
-/** One more message of an end user, or more of them at once. Throws `rate_limited`. */
+/** Counts one or more messages of an end user. Throws `rate_limited`. */
 export async function keepUserRate(
   { rates }: Deps,
   reply: FastifyReply,
@@ -126,7 +126,7 @@ export async function keepUserRate(
   if (rates !== undefined) await keepRate(reply, 'user', rates.user, `${agentId}/${userId}`, messages)
 }
 
-/** What somebody with a token makes for themselves counts as a message, and so does each message that it begins with. Throws `rate_limited`. */
+/** Counts a session that a user token creates as one message, plus one for each message that it begins with. Throws `rate_limited`. */
 export async function keepTokenRate(
   deps: Deps,
   reply: FastifyReply,

@@ -3,21 +3,21 @@ import { invalid, ReparteeError } from '../../core/errors.ts'
 import { hasMoreShapes, hasMoreValues } from '../../core/platform/json-values.ts'
 
 export const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
-/** Lists, objects, and what they hold. More would take too much time and memory. */
+/** Maximum number of values, including lists and objects. More would take too much time and memory. */
 const MAX_VALUES = 50_000
-/** Of all objects: names take longer than values, and objects of more fields than these take longer still. */
+/** Maximum number of object shapes (sequences of field names). Names take longer to parse than values, and more shapes take even longer. */
 const MAX_SHAPES = 1_000
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-/** Only an escape can bring these in: raw U+0000 is no JSON, and a lone surrogate is no UTF-8. */
+/** Only an escape can produce these: raw U+0000 is not valid JSON, and a lone surrogate is not valid UTF-8. */
 const SUSPECT = /\\u(0000|d[89a-f][0-9a-f]{2})/i
 
-/** Throws `unsupported_media_type`. */
+/** Throws `unsupported_media_type` if the body is encoded. */
 export function refuseEncoded({ headers }: { headers: IncomingHttpHeaders }): void {
   if (headers['content-encoding'] !== undefined)
     throw new ReparteeError('unsupported_media_type', 'A body must not be encoded: leave Content-Encoding out.')
 }
 
-/** A JSON body. No bytes at all mean `{}`. Throws `invalid_request` where it is not UTF-8, not JSON, or holds text that cannot be kept. */
+/** Parses a JSON body. An empty body counts as `{}`. Throws `invalid_request` if it is not UTF-8, not JSON, or contains text that cannot be stored. */
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return {}
   let text: string
@@ -41,23 +41,23 @@ export function parseJson(bytes: Buffer): unknown {
       cause,
     })
   }
-  // Fastify has null for "no body"; a body that says null is something else.
+  // Fastify uses null for a missing body, which differs from a body of `null`.
   if (value === null) throw invalid('body', 'must be an object')
   if (SUSPECT.test(text)) refuseUnkeepable('body', value)
   return value
 }
 
-/** Of a text that is refused, its place is told so far. */
+/** The path of an invalid text is cut off after this length. */
 const MAX_PATH_CHARS = 500
 
-/** A list or an object, and where it is. */
+/** A list or an object, and its path. */
 interface Place {
   value: object
-  /** Undefined for the whole. */
+  /** Undefined for the root. */
   within?: { place: Place; name: string | number }
 }
 
-/** Every text, names of fields too, must be well-formed Unicode without U+0000. A loop and not a recursion: bodies may nest as deep as they like. */
+/** Throws unless all texts and field names are well-formed Unicode without U+0000. A loop, not a recursion: bodies may be nested to any depth. */
 export function refuseUnkeepable(about: string, json: unknown): void {
   if (typeof json === 'string') checkText(about, json)
   if (typeof json !== 'object' || json === null) return
@@ -88,7 +88,7 @@ function toPath(about: string, { within }: Place): string {
 
 const isKeepable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
-/** A name that a caller has made up, for an answer: it may be as long as its request. */
+/** Shortens a name that a caller sent, for a response: it may be as long as its request. */
 export const toShown = (name: string): string => name.slice(0, 100).toWellFormed()
 
 export function checkText(path: string, text: string): void {

@@ -7,9 +7,9 @@ const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const ASKED =
   'Authorization, Content-Type, Accept, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent, Tracestate, Baggage'
 const TOLD = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, Allow'
-/** A browser need not ask again for so long. */
+/** How long a browser may cache a preflight response. */
 const KNOWN_SECONDS = 7_200
-/** Beyond those, below a path: of the Model Context Protocol; of the clients of OpenAI, and what names a session to them. */
+/** Additional headers by first path segment: for the Model Context Protocol; for OpenAI's clients, and to name a session. */
 const ALSO_ASKED: Record<string, string> = {
   mcp: 'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
   openai:
@@ -17,23 +17,23 @@ const ALSO_ASKED: Record<string, string> = {
 }
 const AGENT = /^\/(?:(?:ai-sdk\/)?v1\/agents|mcp)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/?]|$)/i
 const ANY = '*'
-/** Names that no other machine can have; `URL` prints them so. */
+/** Names that no other machine can have, as `URL` prints them. */
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** The origins of pages whose scripts may read answers (Fetch standard, CORS): those of the deployment, and those that an agent names, about itself. None unless set. */
+/** Origins of pages whose scripts may read responses (Fetch standard, CORS): the deployment's, and an agent's for its own paths. Default: none. */
 export class AllowedOrigins {
   readonly #origins: ReadonlySet<string>
   readonly #agents: AgentCache
   readonly #publicOrigin: string | undefined
 
-  /** `text`: with commas between; `*` is any. `publicUrl`: the address under which callers reach the service. */
+  /** `text`: origins separated by commas; `*` is any. `publicUrl`: the address at which callers reach the service. */
   constructor(text: string | undefined, agents: AgentCache, publicUrl: string | undefined) {
     this.#publicOrigin = originOf(publicUrl)
     this.#origins = new Set(text?.split(',').map((origin) => origin.trim()))
     this.#agents = agents
   }
 
-  /** True also where no page asks. */
+  /** Returns true if the origin is allowed, or if there is none. */
   async allows({ url = '', headers: { origin } }: IncomingMessage): Promise<boolean> {
     if (origin === undefined || this.#origins.has(origin) || this.#origins.has(ANY)) return true
     const agentId = AGENT.exec(url)?.[1]?.toLowerCase()
@@ -43,8 +43,8 @@ export class AllowedOrigins {
   }
 
   /**
-   * True for pages that the service itself serves. A Host that equals the Origin proves nothing by itself: a foreign name can be rebound to this machine, and
-   * both headers then hold that name. So the origin must be the public address, or a loopback address that the request was sent to.
+   * Returns true for pages that the service itself serves. A Host that equals the Origin proves nothing: a foreign name can be rebound to this machine (DNS
+   * rebinding), and both headers then contain that name. So the origin must be the public address, or a loopback address that the request was sent to.
    */
   isOwn({ headers: { origin, host }, protocol }: Pick<FastifyRequest, 'headers' | 'protocol'>): boolean {
     if (origin === undefined) return false
@@ -52,7 +52,7 @@ export class AllowedOrigins {
     return origin === originOf(`${protocol}://${host}`) && LOOPBACK.has(new URL(origin).hostname)
   }
 
-  /** Lets the page that asks read the answer, if it may. */
+  /** Allows the calling page to read the response if its origin is allowed. */
   async tell(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('Vary', 'Origin')
     if (!(await this.allows(request))) return
@@ -60,7 +60,7 @@ export class AllowedOrigins {
     response.setHeader('Access-Control-Expose-Headers', TOLD)
   }
 
-  /** Whether it is a browser's question, before the request itself, whether a page may make it. Where none may, it is a method like any other. */
+  /** Returns true for a CORS preflight request. If no page may call, `OPTIONS` is a method like any other. */
   async isPreflight(request: IncomingMessage): Promise<boolean> {
     const { method, headers } = request
     const isAsked = method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined

@@ -7,9 +7,8 @@ import { ReparteeError } from '../../core/errors.ts'
 const BEARER = /^Bearer +(\S+)$/i
 
 /**
- * Returns the one credential of a request, from `X-API-Key` or `Authorization: Bearer`. An `Authorization` header that is not for this service,
- * such as Basic for a proxy in front of it, is ignored next to `X-API-Key`. Throws `unauthorized` where there is no credential, where two differ,
- * and where a header is repeated.
+ * Returns the one credential of a request, from `X-API-Key` or `Authorization: Bearer`. An `Authorization` header for another service, such as Basic for a
+ * proxy, is ignored next to `X-API-Key`. Throws `unauthorized` if there is no credential, if two differ, or if a header is repeated.
  */
 export function readKey({ rawHeaders }: IncomingMessage): string {
   const apiKey = single(rawHeaders, 'x-api-key')
@@ -31,7 +30,7 @@ function single(rawHeaders: string[], name: string): string | undefined {
   return value
 }
 
-/** True for the form of an API key or user token of this service, valid or not. */
+/** Returns true for text in the format of an API key or user token of this service, valid or not. */
 const isCredential = (text: string): boolean => isKeyLike(text) || isTokenLike(text)
 
 const twoCredentials = () =>

@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDetail, ReparteeError } from '../../core/errors.ts'
 
-/** The one table from error code to HTTP status. */
+/** Maps error codes to HTTP statuses. */
 export const statusOf: Record<ErrorCode, number> = {
   invalid_request: 400,
   invalid_cursor: 400,
@@ -43,14 +43,14 @@ export const toErrorBody = ({ code, message, details }: ReparteeError, requestId
   error: { code, message, requestId, ...(details === undefined ? {} : { details }) },
 })
 
-/** What Fastify throws on its own account, by its code; whatever is not ours and not here is a defect. */
+/** Errors that Fastify itself throws, by code. Any other foreign error is a defect. */
 const FOREIGN: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The body must be sent with Content-Type: application/json.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than this request may have.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as its Content-Length says.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL.'],
 }
-/** Fastify's reader of bodies marks what breaks off with 400. The same code of any other connection, such as a database's, has no such mark. */
+/** Fastify's body reader marks an aborted body with 400. The same code from another connection, such as the database's, has no such mark. */
 const isBrokenBody = ({ code, statusCode }: ForeignError): boolean => code === 'ECONNRESET' && statusCode === 400
 
 type ForeignError = Error & { code?: string; statusCode?: number }

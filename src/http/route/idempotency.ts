@@ -14,22 +14,22 @@ import type { Deps } from '../deps.ts'
 import { lazySerializer } from '../json/serializer.ts'
 
 /**
- * Makes the statements that keep an answer for replays, for the transaction of its effect. None where the request carries no Idempotency-Key. The answer
- * goes with its session, or where that is '' with its user. If another replica has taken over the key, the transaction is rolled back.
+ * Makes the statements that store an answer for replays, for the transaction of its effect. Returns none if the request has no Idempotency-Key. The answer is
+ * deleted with its session, or with its user if the session is ''. If another replica has taken over the key, the transaction is rolled back.
  */
 export interface Keep {
   (answer: object, sessionId?: string, userId?: string): Statement[]
-  /** The session that a try before made, whose process died; '' if there is none. */
+  /** The session that an earlier attempt created before its process died; '' if there is none. */
   begunSessionId: string
-  /** For the transaction that makes a session before its first turn: the next try finds it, if this one is broken off. */
+  /** For the transaction that creates a session before its first turn: if this attempt is interrupted, the next one finds the session. */
   noteSession(sessionId: string): Statement[]
-  /** For what is written before the answer is known, such as the message of a turn: rolls it back in the same case. */
+  /** For data that is written before the answer is known, such as the message of a turn: rolls it back in the same case. */
   condition: Statement[]
 }
 
 export const keepNothing: Keep = Object.assign(() => [], { condition: [], begunSessionId: '', noteSession: () => [] })
 
-/** The Idempotency-Key of a request that has an effect. Throws `invalid_request` where it is malformed, or the answer holds a secret. */
+/** Returns the Idempotency-Key of a request that has an effect. Throws `invalid_request` if it is malformed, or the answer contains a secret. */
 export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
   if (op.method !== 'POST') return undefined
   const key = readIdempotencyKey(headers['idempotency-key'])
@@ -39,15 +39,15 @@ export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): st
   return op.isReadOnly ? undefined : key
 }
 
-/** Does the work, unless it was done for the same key and body before. */
+/** Runs the work, unless it was done before for the same key and body. */
 export type Once = <A extends object | undefined>(
   body: (string | Uint8Array)[],
   work: (keep: Keep) => Promise<A>,
 ) => Promise<A | StoredAnswer>
 
 /**
- * Does what a keyed request asks for, once. Resolves to the kept answer where it was done before. An answer that the work itself did
- * not keep is kept when it is done; where it fails, the key is free again.
+ * Runs the work of a request with an Idempotency-Key once. Resolves to the stored answer if it was done before. Stores the answer after the work, unless the
+ * work stored it. If the work fails, the key is free again.
  */
 export function answerOnce(deps: Deps, op: Operation) {
   const toText = lazySerializer(op.response)
@@ -68,7 +68,7 @@ export function answerOnce(deps: Deps, op: Operation) {
   }
 }
 
-/** How an answer is kept: with a session, or '' for none. */
+/** How an answer is stored. `sessionId`: '' for none. */
 export interface AnswerForm {
   status: number
   sessionId: string

@@ -9,10 +9,10 @@ interface Path {
 /** The methods that each path takes, for 405 answers. */
 export class RouteMethods {
   readonly #paths = new Map<string, Path>()
-  /** Fixed segments come first: `sessions/import` is no session. */
+  /** Fixed segments come first: `sessions/import` is not a session. */
   #sorted: Path[] | undefined
 
-  /** `url`: as routes are registered, with `:name` for a segment and `*` for the rest. */
+  /** `url`: a route pattern, with `:name` for a segment and `*` for the rest. */
   add(url: string, methods: string | readonly string[]): void {
     this.#sorted = undefined
     const names = url.split('/')
@@ -24,7 +24,7 @@ export class RouteMethods {
     this.#paths.set(key, path)
   }
 
-  /** Undefined where there is no such path. Linear in the path, which may have 16 kB and comes from anybody. */
+  /** Returns undefined if there is no such path. Takes linear time, because callers choose the path, which may have 16 kB. */
   of(url: string): string[] | undefined {
     const isWild = ({ segments, hasRest }: Path): number =>
       segments.filter((segment) => segment === null).length + Number(hasRest)

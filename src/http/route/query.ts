@@ -4,7 +4,7 @@ import { invalid } from '../../core/errors.ts'
 
 const INTEGER = /^(0|-?[1-9]\d{0,14})$/
 
-/** Percent signs that spell no UTF-8 would otherwise be taken as they stand. Throws `invalid_request`. */
+/** Throws `invalid_request` if percent signs do not encode UTF-8: they would otherwise be used literally. */
 export function checkEncoding(url: string): void {
   const at = url.indexOf('?')
   if (at === -1 || !url.includes('%', at)) return
@@ -17,12 +17,12 @@ export function checkEncoding(url: string): void {
   }
 }
 
-/** No operation has so many. The address of a request has room for thousands. */
+/** More than any operation has. A URL has room for thousands. */
 const MAX_PARAMETERS = 50
 
 /**
- * Reads the query of a URL, after the caller was let in. Parameters are text; where the schema wants an integer, text that is plainly one becomes it. Everything else is left
- * for validation to refuse. Throws `invalid_request` for too many parameters.
+ * Reads the query of a URL, after the caller is admitted. Parameters are text; a valid integer becomes a number if the schema wants one. Validation refuses the
+ * rest. Throws `invalid_request` for too many parameters.
  */
 export function readQuery(schema: TObject): (url: string) => Record<string, unknown> {
   const integers = Object.entries(schema.properties)

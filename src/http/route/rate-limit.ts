@@ -8,7 +8,7 @@ const OVER: Record<keyof Rates, string> = {
   address: 'Too many keys that are no good come from this address.',
 }
 
-/** One more request, or so many, against a rate: the answer says how it stands (RateLimit header fields for HTTP, draft 10). Throws `rate_limited`. */
+/** Counts requests against a rate, and reports it in the response (RateLimit header fields for HTTP, draft 10). Throws `rate_limited`. */
 export async function keepRate(reply: FastifyReply, name: 'key' | 'user', rate: Rate, id: string, count = 1): Promise<void> {
   let standing: RateStanding
   let left = count
@@ -21,13 +21,13 @@ export async function keepRate(reply: FastifyReply, name: 'key' | 'user', rate: 
   if (standing.isOver) throw limited(name, standing)
 }
 
-/** One more key that is no good. Throws `rate_limited`. */
+/** Counts an invalid key. Throws `rate_limited`. */
 export async function keepAddressRate(rate: Rate, address: string): Promise<void> {
   const standing = await rate.take(address)
   if (standing.isOver) throw limited('address', standing)
 }
 
-/** A budget of the day that is used up. */
+/** Adds the headers for a daily token budget that is used up. */
 export function tellQuota(reply: FastifyReply, { name, tokens }: { name: string; tokens: number }, retryAfter: number): void {
   append(reply, 'RateLimit-Policy', `"${name}-tokens";q=${tokens};qu="tokens";w=86400`)
   append(reply, 'RateLimit', `"${name}-tokens";r=0;t=${retryAfter}`)

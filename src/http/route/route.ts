@@ -32,7 +32,7 @@ declare module 'fastify' {
   }
 }
 
-/** What a handler is given: the request as validated, and what its path names, which exists and may be seen by the caller. */
+/** Arguments of a handler: the validated request, and the objects that its path names, which exist and are visible to the caller. */
 export interface Call<O> {
   params: ParamsOf<O>
   query: QueryOf<O>
@@ -42,21 +42,21 @@ export interface Call<O> {
   key: ApiKey
   request: FastifyRequest
   reply: FastifyReply
-  /** Keeps the answer of the work for replays; for use within the work. */
+  /** Stores the answer of the work for replays. Use it within the work. */
   keep: Keep
-  /** Does the work once for each Idempotency-Key and body; for operations that read their body, or answer, themselves. */
+  /** Runs the work once for each Idempotency-Key and body. For operations that read their body or send their response themselves. */
   once: Once
 }
 
 /**
- * A handler answers with the body of a success (`success` itself is put in here), with its whole JSON text, with a stream of that, or with an answer
- * that was kept; undefined where it has taken the answer into its own hands.
+ * A handler resolves to the body of a success, its whole JSON text, a stream of that text, or a stored answer. `success` is added to the body here. It resolves
+ * to undefined if it sends the response itself.
  */
 export type Handler<O> = (
   call: Call<O>,
 ) => Promise<Omit<ResponseOf<O>, 'success'> | JsonText | Readable | StoredAnswer | undefined>
 
-/** Joins an operation of the contract to its handler. Checks run in the order that the contract states. */
+/** Registers an operation of the contract with its handler. Checks run in the order of the contract. */
 export function route<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema>(
   app: FastifyInstance,
   deps: Deps,
@@ -123,7 +123,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
   })
 }
 
-/** Returns what reads the session of a request ahead of its checks, as `Peers.readAhead`: once, when it is called first. */
+/** Returns a function that reads the session before the checks of its request, once, at its first call. See `Peers.readAhead`. */
 function readAhead({ peers }: Deps, { agentId, sessionId }: Record<string, string>) {
   if (agentId === undefined || sessionId === undefined || !isUuid(agentId) || !isUuid(sessionId)) return undefined
   const read = peers.readAhead(agentId.toLowerCase(), sessionId.toLowerCase())
@@ -131,7 +131,7 @@ function readAhead({ peers }: Deps, { agentId, sessionId }: Record<string, strin
   return read && (() => (session ??= read()))
 }
 
-/** UUIDs are taken in either case; from here on they are in lower case. */
+/** Converts UUIDs to lower case. Requests may use either case. */
 function lowerCase(params: Record<string, string>): Record<string, string | undefined> {
   for (const name in params) params[name] = params[name]!.toLowerCase()
   return params

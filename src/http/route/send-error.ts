@@ -3,14 +3,14 @@ import type { ReparteeError } from '../../core/errors.ts'
 import { statusOf, toErrorBody } from './errors.ts'
 import { tellQuota } from './rate-limit.ts'
 
-/** What the headers of an answer say of a failure, whatever its body looks like. */
+/** Sets the headers of an error response, which do not depend on the format of its body. */
 export function tellError(reply: FastifyReply, error: ReparteeError): void {
   if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="repartee"')
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   if (error.quota !== undefined) tellQuota(reply, error.quota, error.retryAfter!)
 }
 
-/** The one shape of every failure under `/v1`. */
+/** Sends an error in the format of all errors under `/v1`. */
 export function sendError(reply: FastifyReply, requestId: string, error: ReparteeError): void {
   tellError(reply, error)
   reply

@@ -13,14 +13,14 @@ export interface Upload {
   mediaType: string
   content: Buffer
   title: string | undefined
-  /** JSON text, not yet looked at. */
+  /** JSON text that is not parsed yet. */
   metadata: string | undefined
 }
 
 const require = createRequire(import.meta.url)
 const FIELDS = ['title', 'metadata']
 const MAX_FIELD_BYTES = 65_536
-/** Of a file, and of each folder before it. */
+/** Maximum length of the name of a file, and of each folder in its path. */
 const MAX_NAME_CHARS = 255
 const MAX_PATH_CHARS = 1_000
 /** Enough for the longest file name, percent-encoded. The parser reads each parameter of a part's head letter by letter. */
@@ -33,11 +33,11 @@ export const MULTIPART_TYPE = /^multipart\/form-data\s*;/i
 export const isUpload = ({ headers }: { headers: IncomingHttpHeaders }): boolean =>
   MULTIPART_TYPE.test(headers['content-type'] ?? '')
 
-/** Also one that does not say its length. */
+/** Returns true also for an upload without a length. */
 export const isLarge = ({ headers: { 'content-length': length } }: { headers: IncomingHttpHeaders }): boolean =>
   length === undefined || Number(length) > LARGE_UPLOAD_BYTES
 
-/** Throws `unsupported_media_type`, which names all types that the route takes. */
+/** Throws `unsupported_media_type`, with all types that the route accepts. */
 export function checkMediaType(upload: 'only' | 'also', { headers }: { headers: IncomingHttpHeaders }): void {
   if (isUpload({ headers })) return
   if (upload === 'only')
@@ -54,10 +54,10 @@ export function checkMediaType(upload: 'only' | 'also', { headers }: { headers: 
 /** An upload has three parts, and the parser takes twelve. */
 const MOST_DELIMITERS = 50
 
-/** What clients use as a boundary: ASCII without quotes and escapes, in which two parsers could differ. */
+/** A boundary as clients send it: ASCII without quotes and escapes, which two parsers could read differently. */
 const BOUNDARY = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,70}$/
 
-/** The boundary of a multipart body. Throws `invalid_request`. */
+/** Returns the boundary of a multipart body. Throws `invalid_request`. */
 function boundaryOf(contentType: string): string {
   let boundary: string | null = null
   try {
@@ -73,7 +73,7 @@ function boundaryOf(contentType: string): string {
   return boundary
 }
 
-/** A multipart upload: one part `file`, optionally `title` and `metadata`. Throws `invalid_request` or `payload_too_large`. The parser is loaded with the first one. */
+/** Reads a multipart upload: `file`, optionally `title` and `metadata`. Throws `invalid_request` or `payload_too_large`. Loads the parser at first use. */
 export function readUpload(request: FastifyRequest, maxBytes: number): Promise<Upload> {
   return new Promise((resolve, reject) => {
     const source = request.raw
@@ -93,7 +93,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       delimiters = new DelimiterCount(boundary)
       parser = new Busboy({
         preservePath: true,
-        // Not the header as sent, in which the parser could find another boundary than the one that is counted.
+        // Not the header as sent: the parser could find a different boundary in it than the one that is counted.
         headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
         limits: {
           fileSize: maxBytes,
@@ -145,7 +145,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       if (!source.readableEnded) fail(invalid('body', 'broke off'))
     }
     source.on('close', breakOff)
-    // A request that broke off while it waited emits no further event.
+    // A request that was aborted while it waited emits no further event.
     if (source.destroyed) breakOff()
     const body = withoutSmallChunks(source, source)
     parser.on('drain', () => body.resume())
@@ -162,7 +162,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
   })
 }
 
-/** The path of a file in the folder that it was taken from. An absolute path says more about the machine of the client than about the file: its last name remains. */
+/** Returns the path of a file in its folder. If the path is absolute, only the file name remains, because the rest describes the client's machine. */
 function relativePath(given: string): string {
   const isAbsolute = /^(?:[\\/]|[a-z]:)/i.test(given)
   const names = given.split(/[\\/]/).filter((name) => name !== '' && name !== '.' && name !== '..')
@@ -174,7 +174,7 @@ function relativePath(given: string): string {
 /** Counts the delimiters of a multipart body. The parser needs 25 µs for each, and 1 MB has room for 200,000. */
 class DelimiterCount {
   readonly #delimiter: Buffer
-  /** The end of the chunk before, in which a delimiter can begin. */
+  /** The end of the previous chunk, in which a delimiter can begin. */
   #rest = Buffer.alloc(0)
   #count = 0
 
@@ -217,7 +217,7 @@ class Gathered {
   }
 }
 
-/** A part need not have a name, whatever the types of the parser say. */
+/** A part may have no name, although the parser's types say otherwise. */
 function unknownPart(name: string | undefined, why: string): ReparteeError {
   if (name === undefined) return invalid('body', `holds a part without a name: ${why}`)
   return invalid(`body.${toShown(name)}`, `is not known: ${why}`)

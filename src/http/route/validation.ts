@@ -14,11 +14,11 @@ const LENGTHS: Record<string, (text: string, limit: number) => boolean> = {
   maxLength: (text, limit) => !isLonger(text, limit),
 }
 
-/** Whether a text has more characters. Counts no more than these: a text may fill a body. */
+/** Returns true if a text has more than `limit` characters. Stops counting there, because a text may fill a body. */
 export const isLonger = (text: string, limit: number): boolean =>
   text.length > limit && (text.length > 2 * limit || countUpTo(limit + 1, text) > limit)
 
-/** The number of characters of a text, or `most`. */
+/** Returns the number of characters of a text, `most` at most. */
 function countUpTo(most: number, text: string): number {
   let count = 0
   for (const _char of text) if (++count === most) break
@@ -26,8 +26,8 @@ function countUpTo(most: number, text: string): number {
 }
 
 /**
- * Returns true if a map of texts, numbers and lists of them takes at most so many bytes as JSON. A body may hold 48 MB: what is too long already by its
- * characters is not written as JSON, and neither is a value of another kind, which other keywords refuse.
+ * Returns true if a map of texts, numbers and lists of them takes at most `limit` bytes as JSON. A body may have 48 MB, so a map with too many characters is
+ * not serialized. Neither is a value of another kind, which other keywords refuse.
  */
 function fitsAsJson(limit: number, map: object): boolean {
   let chars = 0
@@ -39,7 +39,7 @@ function fitsAsJson(limit: number, map: object): boolean {
   return Buffer.byteLength(JSON.stringify(map)) <= limit
 }
 
-/** Loaded with the first request that is checked: a start should not wait for its eighty files. */
+/** Loads Ajv at the first validation, because startup should not wait for its eighty files. */
 function openAjv(tells: 'all' | 'first'): Ajv {
   const known = opened[tells]
   if (known !== undefined) return known
@@ -76,7 +76,7 @@ function openAjv(tells: 'all' | 'first'): Ajv {
   return ajv
 }
 
-/** ISO 8601 with a zone, of a year that has four digits in UTC, too: in which it is answered. */
+/** ISO 8601 time with a zone. The year has four digits in UTC too, because responses use UTC. */
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 const FIRST = Date.parse('0000-01-01T00:00:00Z')
 const LAST = Date.parse('9999-12-31T23:59:59.999Z')
@@ -84,18 +84,18 @@ function isDateTime(text: string): boolean {
   const [, day, hour] = DATE_TIME.exec(text) ?? []
   const at = Date.parse(text)
   if (day === undefined || Number(hour) > 23 || !(at >= FIRST && at <= LAST)) return false
-  // `Date` takes 30 February for 2 March.
+  // `Date` reads 30 February as 2 March.
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 }
 const MAX_DETAILS = 20
-/** A name this far from a known one, in letters, is a slip of it. */
+/** A name that differs from a known one by at most this many letters counts as a typo. */
 const MAX_SLIP = 3
 
 export type RequestPart = 'path' | 'query' | 'body' | 'arguments'
 
 /**
- * Checks a part of a request against its schema; compiled at first use. Throws `invalid_request` that names each field at fault; with `tellsFirst` the first
- * alone, which is for schemas whose lists have no end: to find out all that is wrong with them takes long.
+ * Returns a check of a request part against its schema, compiled at first use. It throws `invalid_request` with each wrong field. With `tellsFirst`, it reports
+ * only the first, because finding all errors takes long if a schema does not limit its lists.
  */
 export function validator(schema: object, part: RequestPart, { tellsFirst = false } = {}): (data: unknown) => void {
   let validate: ValidateFunction | undefined
@@ -103,7 +103,7 @@ export function validator(schema: object, part: RequestPart, { tellsFirst = fals
     validate ??= openAjv(tellsFirst ? 'first' : 'all').compile(schema)
     dropNulls(schema, data)
     if (part === 'body' || part === 'arguments') {
-      // The rest is as short as the head of a request.
+      // Other parts are as short as the head of a request.
       cutShort(schema, data)
       cutTexts(schema, data)
     }
@@ -127,7 +127,7 @@ interface Shape {
   propertyNames?: { maxLength?: number }
 }
 
-/** `null` in an optional field is the same as leaving it out, except where the schema knows null as a value of its own. */
+/** Deletes optional fields that are `null`, unless the schema allows null: `null` is the same as leaving the field out. */
 function dropNulls(schema: Shape, data: unknown): void {
   if (Array.isArray(data)) {
     if (schema.items) for (const item of data) dropNulls(schema.items, item)
@@ -141,8 +141,8 @@ function dropNulls(schema: Shape, data: unknown): void {
 }
 
 /**
- * What is too long is so with one item more than it may have, too; what comes behind is not looked at. Every item may be wrong in several ways, and
- * a megabyte holds half a million: to tell all of it would take seconds, in which nobody else is served.
+ * Cuts lists and maps that are too long to one item more than allowed. Each item may have several errors, and a megabyte contains half a million items:
+ * reporting all would block the event loop for seconds.
  */
 function cutShort(shape: Shape, data: unknown): void {
   for (const branch of shape.anyOf ?? []) cutShort(branch, data)
@@ -160,8 +160,8 @@ function cutShort(shape: Shape, data: unknown): void {
 }
 
 /**
- * Cuts what is far too long, so that it is still too long: a body may hold a text or a name of 48 MB, and patterns and sizes of it take long. Of a value that
- * may be of several shapes nothing is cut: another one may allow more.
+ * Cuts texts and names that are far too long, so that they are still too long. A body may contain a text of 48 MB, and checking its pattern and size takes
+ * long. A value with several allowed shapes is not cut, because another shape may allow more.
  */
 function cutTexts({ properties = {}, patternProperties, propertyNames }: Shape, data: unknown): void {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return
@@ -180,10 +180,10 @@ function cutTexts({ properties = {}, patternProperties, propertyNames }: Shape, 
   }
 }
 
-/** A character may take two units. */
+/** A character may take two code units. */
 const cutText = (text: string, maxLength = text.length) => (text.length > 2 * maxLength ? text.slice(0, 2 * maxLength + 1) : text)
 
-/** As many as a reader has use for: of a body of a megabyte there may be half a million. */
+/** Returns 20 details at most: a body of a megabyte may have half a million errors. */
 function toDetails(errors: ErrorObject[], part: RequestPart, schema: object): ErrorDetail[] {
   const telling = errors.filter(isTelling)
   const details = new Map<string, ErrorDetail>()
@@ -195,7 +195,7 @@ function toDetails(errors: ErrorObject[], part: RequestPart, schema: object): Er
   return [...details.values()]
 }
 
-/** A failed `anyOf` or name reports what is wrong with it, and then itself; the former says it better, "must be null" apart. */
+/** A failed `anyOf` or name reports its inner errors, and then itself. Inner errors say more, except "must be null". */
 const isTelling = ({ keyword, params }: ErrorObject): boolean =>
   keyword !== 'anyOf' && keyword !== 'propertyNames' && !(keyword === 'type' && params.type === 'null')
 
@@ -257,7 +257,7 @@ function suggestion(name: string, known: string[]): string {
   return best === undefined ? '' : `: did you mean ${best}?`
 }
 
-/** The fields that the schema knows at a place of the data. */
+/** Returns the fields that the schema knows at a path of the data. */
 function knownNames(schema: object, instancePath: string): string[] {
   let at = schema as { properties?: Record<string, object>; items?: object } | undefined
   for (const step of instancePath.split('/').slice(1)) at = (/^\d+$/.test(step) ? at?.items : at?.properties?.[step]) as typeof at

@@ -24,7 +24,7 @@ export function withAudit<T>(deps: Deps, op: Operation, request: FastifyRequest,
   )
 }
 
-/** Of the thing that an answer holds. */
+/** Returns the id of the object in an answer. */
 function madeId(answer: unknown): string | undefined {
   const { agent, document, source, key, webhook, delivery } = (answer ?? {}) as Record<string, { id: string } | undefined>
   return (document ?? source ?? key ?? webhook ?? delivery ?? agent)?.id

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 const LOOK_EVERY_MS = 1_000
 const GONE = new Set(['EMFILE', 'ENFILE'])
 
-/** Tells when no file or connection more can be opened, and when that is over: whoever connects meanwhile is turned away by the system, without a word. */
+/** Warns when the process has run out of file descriptors, and when that is over. Until then, the system rejects connections without an error. */
 export function watchDescriptors(warn: (about: string) => void): { stop(): void } {
   let areGone = false
   const timer = setInterval(() => {
@@ -18,7 +18,7 @@ export function watchDescriptors(warn: (about: string) => void): { stop(): void 
   return { stop: () => clearInterval(timer) }
 }
 
-/** Undefined where one can be opened. */
+/** Returns the error code of an attempt to open a file; undefined if it succeeds. */
 function tryOne(): string | undefined {
   try {
     closeSync(openSync('/dev/null', 'r'))

@@ -1,6 +1,6 @@
 import { InTurn, wholeOf } from '../../core/fairness/in-turn.ts'
 
-/** Units of work of one key that begin in one round of the event loop. A small request is one unit. */
+/** Units of work that one key may begin in one round of the event loop. A small request is one unit. */
 const UNITS_A_ROUND = 16
 
 interface Waiting {
@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * A fair queue by key: in each round of the event loop, only a few units of work of a key begin, and the rest waits. A burst of one key, or of all users with
- * its tokens, does not delay the requests of other keys. The users of a key take turns in what it has.
+ * A fair queue by key. In each round of the event loop, a key may begin only a few units of work; the rest waits. A burst of one key, or of all users with its
+ * tokens, does not delay other keys. The users of a key take turns.
  */
 export class FairEntry {
   readonly #begun = new Map<string, number>()
@@ -18,14 +18,14 @@ export class FairEntry {
   #isScheduled = false
   #round = 0
 
-  /** The number of the round. It changes while work begins or waits. */
+  /** The number of the current round. It increases while work begins or waits. */
   get round(): number {
     return this.#round
   }
 
   /**
-   * Returns undefined if the work may begin at once, else resolves when it may. Work of more units than a round has takes a round of its key alone. `callerId` as `callerIdOf`
-   * makes it.
+   * Returns undefined if the work may begin immediately, else resolves when it may. Work larger than a round is the only work of its key in its round.
+   * `callerId`: from `callerIdOf`.
    */
   enter(callerId: string, units = 1): Promise<void> | undefined {
     if (!this.#isScheduled) this.#schedule()
@@ -55,7 +55,7 @@ export class FairEntry {
     this.#round++
     this.#begun.clear()
     for (const [keyId, line] of this.#waiting) {
-      // Whose turn it is waits for a round with enough room, so that large work gets its turn.
+      // The next caller waits for a round with enough room, and nobody overtakes it, so that large work gets its turn.
       for (let isFull = false; !isFull; ) {
         const [callerId] = line.owners()
         const first = callerId === undefined ? undefined : line.firstOf(callerId)

@@ -7,7 +7,7 @@ import { readHeadsInTurn, waitForAnswer } from './heads-in-turn.ts'
 
 const LEAST_BYTES = 64
 const FREE_CHUNKS = 200
-/** A connection may be read 2 MB at a time, during which nobody else is served. A chunk of 512 bytes may be cut in two by a slice. */
+/** Node may read 2 MB of a connection at a time, and serves nobody else in that time. A slice may cut a chunk of 512 bytes in two. */
 const LARGE = { bytes: 262_144, leastBytes: 256 }
 const LARGE_CHUNK_BYTES = 512
 
@@ -30,8 +30,8 @@ const closing = new WeakSet<Socket>()
 const upgrades = new WeakMap<Socket, IncomingMessage>()
 
 /**
- * Lets a server read all connections in slices, and one request of each after another. Nothing more is read of a connection that was destroyed, or sent a malformed request, a body in small chunks, or anything behind a
- * request with an `Upgrade` header that is not answered yet.
+ * Makes a server read all connections in slices, and handle the requests of each connection one by one. Stops reading a connection that was destroyed, or that
+ * sent a malformed request or a body in small chunks. Also stops at data after an unanswered request with an `Upgrade` header.
  */
 export function sliceConnections(server: Server): void {
   server.on('connection', (socket) => {
@@ -40,7 +40,7 @@ export function sliceConnections(server: Server): void {
       return !closing.has(socket) && !socket.destroyed
     }
     readHeadsInTurn(socket, goesOn, () => closing.add(socket))
-    // Node's parser reads by itself until `on` is called.
+    // Node's parser reads directly from the socket until `on` is called.
     const nothing = () => {}
     socket.on('data', nothing)
     socket.removeListener('data', nothing)
@@ -49,7 +49,7 @@ export function sliceConnections(server: Server): void {
   server.on('clientError', (_error, socket) => closing.add(socket as Socket))
 }
 
-/** Watches for all that can go wrong behind the head of a request. Call it as soon as the head is parsed, because the body may come along. */
+/** Watches for errors after the head of a request. Call it as soon as the head is parsed, because the body may arrive with it. */
 export function watchRequest(request: IncomingMessage, response: ServerResponse): void {
   watchChunks(request, response)
   watchLongBody(request, response)
@@ -57,8 +57,8 @@ export function watchRequest(request: IncomingMessage, response: ServerResponse)
 }
 
 /**
- * Closes the connection of a request with an `Upgrade` header after its response if anything else came in before. Node drops the rest of the slice behind such a request, and would
- * read on in the middle of something.
+ * Closes the connection after the response to a request with an `Upgrade` header if more data arrived before the response. Node drops the rest of the slice
+ * after such a request, and would continue in the middle of a message.
  */
 function watchUpgrade(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.upgrade === undefined) return
@@ -70,18 +70,18 @@ function watchUpgrade(request: IncomingMessage, response: ServerResponse): void 
   })
 }
 
-/** Closes the connection behind the answer to a request that takes part in nothing else. What comes behind the slice that it came in is not parsed. */
+/** Closes the connection after the response to a request that gets no further processing. Data after the current slice is not parsed. */
 export function closeBehind({ socket }: IncomingMessage, response: ServerResponse): void {
   closing.add(socket)
   response.shouldKeepAlive = false
 }
 
-/** A body of so many bytes that nobody reads is read to its end, and the connection goes on. */
+/** Node reads an unused body of up to this size to its end, and the connection stays open. */
 const SHORT_REST_BYTES = 65_536
-/** A caller that goes on sending sees the answer within this time; a connection that is closed at once is reset, and many callers then see no answer. */
+/** A caller that is still sending sees the response within this time. An immediate close resets the connection, and many callers then see no response. */
 const LINGER_MS = 2_000
 
-/** Closes the connection behind an answer that comes before the end of a long body. What still comes in is dropped without being parsed. */
+/** Closes the connection after a response that is sent before the end of a long body. Drops the data that still arrives without parsing it. */
 function watchLongBody(request: IncomingMessage, response: ServerResponse): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && !(Number(length) > SHORT_REST_BYTES)) return
@@ -98,7 +98,7 @@ function watchLongBody(request: IncomingMessage, response: ServerResponse): void
   })
 }
 
-/** Every answer writes its head, also one that goes past Fastify. */
+/** Calls `prepare` before the response head is written, even if the response bypasses Fastify. */
 function beforeHead(response: ServerResponse, prepare: () => void): void {
   const { writeHead } = response
   response.writeHead = ((...head: Parameters<typeof writeHead>) => {
@@ -108,8 +108,8 @@ function beforeHead(response: ServerResponse, prepare: () => void): void {
 }
 
 /**
- * Refuses a body in small chunks, and closes its connection. Also closes the connection of a chunked body after a response that is sent before its end, because Node would read the
- * rest, chunk by chunk.
+ * Refuses a body in small chunks, and closes its connection. Also closes it after a response that is sent before the end of a chunked body: Node would read the
+ * rest chunk by chunk.
  */
 function watchChunks(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers['transfer-encoding'] === undefined) return
@@ -136,7 +136,7 @@ export function withoutSmallChunks(request: IncomingMessage, body: Readable): Re
   const chunked = bodies.get(request)
   if (chunked === undefined) return body
   const checked = new PassThrough()
-  // A request that is refused for its head is answered without anybody reading its body, and an error that nobody listens to would end the process.
+  // A request that is refused because of its head is answered without reading its body. An error without a listener would end the process.
   checked.on('error', () => {})
   chunked.refuse = () => checked.destroy(smallChunks())
   if (chunked.isRefused) chunked.refuse()

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Node parses what it is given to its end, with a callback for each chunk of a body. */
+/** Node parses all bytes that it receives at once, with a callback for each chunk of a body. */
 const SLICE_BYTES = 4_096
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
-/** Of all connections, of requests that waited. Between two turns of the event loop others are served. */
+/** Waiting requests that are parsed in one turn of the event loop, over all connections. Other work runs between two turns. */
 const HEADS_A_TURN = 8
 
-/** What Node parses the requests of a connection with; it serves one connection after another. */
+/** Node's HTTP parser of a connection. Node reuses a parser for other connections. */
 interface Parser {
   /** The request whose head was parsed last. */
   incoming: IncomingMessage | null
@@ -17,9 +17,9 @@ type Parsed = Socket & { parser?: Parser | null }
 const connections = new WeakMap<Socket, Connection>()
 
 /**
- * Hands what a connection reads to the parser of a server in slices of 4,096 bytes at most, and a request only when the one before it is answered: a read has room for a thousand
- * requests, and what Node parses ahead is held until then. Before each slice `goesOn` is called: as soon as it returns false, what was read is dropped. `drop` is called
- * when Node has dropped something itself.
+ * Passes the data of a connection to the server's parser in slices of 4,096 bytes at most. Passes a request only after the one before it is answered: a read
+ * has room for a thousand pipelined requests, and Node buffers all that it parses ahead. Calls `goesOn` before each slice, and drops the remaining data once it
+ * returns false. Calls `drop` when Node itself has dropped data.
  */
 export function readHeadsInTurn(socket: Socket, goesOn: () => boolean, drop: () => void): void {
   const connection = new Connection(socket, socket.push.bind(socket), goesOn, drop)
@@ -27,7 +27,7 @@ export function readHeadsInTurn(socket: Socket, goesOn: () => boolean, drop: () 
   socket.push = (read: Buffer | null) => connection.take(read)
 }
 
-/** Holds the requests behind this one until it is answered. Call it before anything else is done about a request. */
+/** Delays later requests of the connection until this one is answered. Call it before anything else is done with a request. */
 export const waitForAnswer = ({ socket }: IncomingMessage, response: ServerResponse): void =>
   connections.get(socket)?.waitFor(response)
 
@@ -36,13 +36,13 @@ class Connection {
   readonly #push: (read: Buffer | null) => boolean
   readonly #goesOn: () => boolean
   readonly #drop: () => void
-  /** The rest of a body is still to come. */
+  /** The body whose end has not arrived yet. */
   #body: Body | undefined
-  /** How many bytes of the end of a head came last, 0 to 3. */
+  /** How many bytes of the end of a head arrived last, 0 to 3. */
   #begun = 0
-  /** A request is not answered yet. */
+  /** Whether a request is not answered yet. */
   #isOpen = false
-  /** In one buffer: a buffer for each read would take twenty times what a small read holds. */
+  /** Unparsed data, in one buffer: a buffer for each read would take twenty times the size of a small read. */
   #held: Buffer | undefined
   #hasEnded = false
   #isWaiting = false
@@ -70,15 +70,15 @@ class Connection {
     }
     const rest = this.#held === undefined ? this.#parse(read) : Buffer.concat([this.#held, read])
     if (rest === undefined) return true
-    // Nothing more is read as long as something is held: it stays with the kernel, and a caller that sends a byte now and then does not count as one that takes its answer. A
-    // stream reads on by itself.
+    // While data waits here, the socket is not read. More data stays in the kernel: a caller that sends a byte now and then does not count as reading its
+    // response. `_read` is replaced because a stream continues to read by itself.
     this.#held = rest
     this.#socket._read = () => {}
     this.#takeTurn()
     return false
   }
 
-  /** A request without an answer holds the next one. It does not hold the rest of its own body, whatever is thought of where that ends. */
+  /** An unanswered request delays the next one. It never delays its own body, even if `#body` is wrong about the end. */
   get #mustWait(): boolean {
     return this.#isOpen && this.#body === undefined && this.#socket.parser?.incoming?.complete !== false
   }
@@ -89,7 +89,7 @@ class Connection {
     takeTurn(() => this.#goOn())
   }
 
-  /** Parses what is held up to the end of the next request, or else the end of the connection. */
+  /** Parses the waiting data up to the end of the next request, or passes on the end of the connection. */
   #goOn(): void {
     this.#isWaiting = false
     const held = this.#held
@@ -101,7 +101,7 @@ class Connection {
     } else {
       this.#held = this.#parse(held)
       if (this.#held === undefined) this.#readOn()
-      // The end comes a turn later: a request that ended with it would count as broken off.
+      // The end of the connection follows one turn later: a request that ends together with it would count as aborted.
       this.#takeTurn()
     }
   }
@@ -140,8 +140,8 @@ class Connection {
   }
 
   /**
-   * Returns where the next head ends, and where to stop parsing: behind the head, or behind a short rest of the read that has no further head. Undefined if the head does not end in this
-   * read.
+   * Returns where the next head ends, and where to stop parsing: at the end of the head, or at the end of a short read without a further head. Undefined if the
+   * head does not end in this read.
    */
   #findEnd(read: Buffer, at: number): { head: number; next: number } | undefined {
     const head = endOfHead(read, at, this.#begun)
@@ -150,10 +150,10 @@ class Connection {
     return { head, next: isAlone ? read.length : head }
   }
 
-  /** Notes the body of a request whose head was parsed. The bytes from `head` to `end` follow the head and were parsed with it. */
+  /** Records the body of a request whose head was just parsed. The bytes from `head` to `end` follow the head and were parsed with it. */
   #expectBody(before: IncomingMessage | null | undefined, read: Buffer, head: number, end: number): void {
     const request = this.#socket.parser?.incoming
-    // A connection that is paused parses later: then every blank line counts as the end of a head.
+    // A paused connection parses later: then every blank line counts as the end of a head.
     if (!request || request === before || this.#socket.readableLength > 0) return
     const { 'content-length': length, 'transfer-encoding': encoding, upgrade } = request.headers
     const body = encoding === undefined ? new LongBody(Number(length ?? 0)) : new ChunkedBody()
@@ -167,7 +167,7 @@ class Connection {
 }
 
 interface Body {
-  /** Returns where the body ends in what was read; undefined if it goes on behind that. */
+  /** Returns where the body ends in `read`; undefined if it continues after `read`. */
   skip(read: Buffer): number | undefined
 }
 
@@ -186,12 +186,12 @@ class LongBody implements Body {
 }
 
 const LINE_FEED = 10
-/** A size may have any number of leading zeros. Node refuses longer extensions of a chunk. */
+/** A size may have any number of leading zeros. Node refuses longer chunk extensions. */
 const MAX_LINE_CHARS = 16_384
 
-/** RFC 9112, 7.1. What is malformed, Node's parser refuses. */
+/** A chunked body (RFC 9112, 7.1). Node's parser refuses a malformed one. */
 class ChunkedBody implements Body {
-  /** Bytes of the current chunk that are still to come, with its line break. */
+  /** Remaining bytes of the current chunk, including its line break. */
   #left = 0
   #line = ''
   #isTrailer = false
@@ -220,7 +220,7 @@ class ChunkedBody implements Body {
   }
 }
 
-/** Where the head that begins at `at` ends, `begun` bytes of whose end came before. */
+/** Returns where the head that begins at `at` ends. `begun`: how many bytes of the end of the head arrived before `at`. */
 function endOfHead(read: Buffer, at: number, begun: number): number | undefined {
   const left = END_OF_HEAD.length - begun
   if (begun > 0 && read.length - at >= left && END_OF_HEAD.compare(read, at, at + left, begun) === 0) return at + left
@@ -228,7 +228,7 @@ function endOfHead(read: Buffer, at: number, begun: number): number | undefined 
   return found < 0 ? undefined : found + END_OF_HEAD.length
 }
 
-/** With how many bytes of the end of a head a part of a read ends, before which `begun` bytes came. */
+/** Returns how many bytes of the end of a head the data up to `end` ends with. `begun`: the same for the data before `at`. */
 function begunIn(read: Buffer, at: number, end: number, begun: number): number {
   let bytes = end - at < 3 ? begun : 0
   for (let i = Math.max(at, end - 3); i < end; i++) {
@@ -241,7 +241,6 @@ function begunIn(read: Buffer, at: number, end: number, begun: number): number {
 const waiting: (() => void)[] = []
 let isDue = false
 
-/** Connections take turns. */
 function takeTurn(goOn: () => void): void {
   waiting.push(goOn)
   if (!isDue) setImmediate(nextTurn)

@@ -3,11 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** Imports of fewer messages and bytes take no longer than other writes. */
 const TINY_MESSAGES = 10
 const TINY_BYTES = 16_384
-/** A place does not rest after imports of fewer. */
+/** A slot does not rest after smaller imports. */
 const SMALL_MESSAGES = 100
 const SMALL_BYTES = 65_536
 
-/** Imports `messages` messages. All but tiny imports wait for a place. Throws `unavailable` if the caller leaves before. */
+/** Imports `messages` messages. All but tiny imports wait for a slot. Throws `unavailable` if the caller disconnects first. */
 export async function importInTurn<T>(
   { request, reply, agentId }: { request: FastifyRequest; reply: FastifyReply; agentId: string },
   messages: number,

@@ -2,9 +2,9 @@ import { type AddressInfo, createServer, type ListenOptions, Server } from 'node
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyListenOptions } from 'fastify'
 
-/** Of an address. */
+/** Listeners per address. */
 const LISTENERS = 32
-/** More than the queues of connections that are not accepted yet, which have 511 places each by default. */
+/** More than the queue of a listener for unaccepted connections, which has 511 entries by default. */
 const MOST_WAITING = 1_000
 const MOST_WAITING_MS = 500
 const SHORT_TURN_MS = 0.2
@@ -12,8 +12,8 @@ const LOCKED_WITHIN_MS = 2_000
 const LOOK_EVERY_MS = 10
 
 /**
- * Listens on one address with several listeners, among which the system divides the connections. Node.js accepts one connection of a listener in each turn of the
- * event loop, so a caller that opens a thousand connections would delay all others by a thousand turns.
+ * Listens on one address with several listeners. The system distributes the connections among them. Node.js accepts one connection of a listener in each turn
+ * of the event loop: a caller that opens a thousand connections would delay all others by a thousand turns.
  */
 export class Listeners {
   readonly #app: FastifyInstance
@@ -25,7 +25,7 @@ export class Listeners {
     this.#warn = warn
   }
 
-  /** Resolves to the URL of the address. Rejects with an error of Node.js where it cannot be listened on. `port` 0 takes any free one. */
+  /** Resolves to the URL of the address. Rejects with an error of Node.js if listening fails. `port` 0 takes any free port. */
   async open(host: string, port: number): Promise<string> {
     const lock = await lockPort(port, this.#warn)
     try {
@@ -36,7 +36,7 @@ export class Listeners {
   }
 
   async #open(host: string, port: number, canShare: boolean): Promise<string> {
-    // A port that its listeners share would be shared with another process, too. Listening in the usual way rejects then.
+    // Another process could also share a shared port, so the port must be free. If it is not, listening without `reusePort` rejects.
     const reusePort = canShare && (port === 0 || (await canListen({ host, port })))
     const url = await this.#app.listen({ host, port, reusePort } as FastifyListenOptions)
     if (!reusePort) return url
@@ -50,7 +50,7 @@ export class Listeners {
     return url
   }
 
-  /** Accepts the connections that wait, because closing a listener resets them. */
+  /** Accepts waiting connections, because closing a listener resets them. */
   async acceptWaiting(): Promise<void> {
     let accepted = 0
     const count = () => {
@@ -66,7 +66,7 @@ export class Listeners {
       const start = performance.now()
       await nextTurn()
       turnMs = performance.now() - start
-      // A connection may come in the turn behind the look for it, so the last turn is a short one.
+      // The last turn must be short: in a longer one, a connection may arrive after Node has checked for new ones.
     } while ((accepted > before || turnMs > SHORT_TURN_MS) && accepted < MOST_WAITING && performance.now() < until)
     server.off('connection', count)
   }
@@ -87,14 +87,14 @@ export class Listeners {
 }
 
 /**
- * Returns what is to be closed once the port is listened on: only one process at a time may look whether a port is free and share it among its listeners. Undefined
- * where the system has no such lock, or another program holds it.
+ * Returns a lock to close after listening has started. Only one process at a time may check whether a port is free and share it among its listeners. Undefined
+ * if the system has no such lock, or another program has it.
  */
 async function lockPort(port: number, warn: (about: string) => void): Promise<Server | undefined> {
   const lock = createServer()
   for (const until = performance.now() + LOCKED_WITHIN_MS; performance.now() < until; await pause(LOOK_EVERY_MS)) {
     try {
-      // An abstract socket of Linux: it is no file, and ends with its process.
+      // An abstract Linux socket is not a file, and ends with its process.
       await listen(lock, { path: `\0repartee/${port}` })
       return lock
     } catch (error) {

@@ -11,11 +11,11 @@ interface Waiting {
   go: () => void
 }
 
-/** A place stays empty so many times as long as the work in it took. */
+/** A slot rests for this multiple of the time that its work took. */
 const REST_TIMES = 4
 const MAX_REST_MS = 1_000
 
-/** Limits how many requests run at the same time. Others wait, and keys and users of a key take turns. `TenantShares` divides the places. */
+/** Limits how many requests run at the same time. Other requests wait; keys, and users of a key, take turns. `TenantShares` divides the slots. */
 export class Places {
   readonly #shares: TenantShares
   readonly #waiting = new InTurn<Waiting>()
@@ -24,18 +24,18 @@ export class Places {
     this.#shares = new TenantShares(places)
   }
 
-  /** Whether a request waits for a place. */
+  /** Whether a request waits for a slot. */
   get isWaitedFor(): boolean {
     return !this.#waiting.isEmpty
   }
 
-  /** Whether a request of another key waits for a place. */
+  /** Whether a request of another key waits for a slot. */
   isWaitedForBeside(key: { id: string }): boolean {
     for (const line of this.#waiting.owners()) if (this.#waiting.firstOf(line)!.asker.caller.id !== key.id) return true
     return false
   }
 
-  /** Resolves when the request has a place or has ended. Returns undefined if it has one immediately. `request.caller` must be set. */
+  /** Resolves when the request has a slot or has ended. Returns undefined if it has one immediately. `request.caller` must be set. */
   take(request: FastifyRequest, reply: FastifyReply, agentId?: string): Promise<void> | undefined {
     const asker = toAsker(request, agentId)
     const hold = () => void holdUntilDone(request, reply, () => this.#give(asker))
@@ -46,7 +46,7 @@ export class Places {
     })
   }
 
-  /** Does work in a place. Throws `unavailable` if the caller leaves before. */
+  /** Runs work in a slot. Throws `unavailable` if the caller disconnects first. */
   async within<T>(request: FastifyRequest, reply: FastifyReply, agentId: string, work: () => Promise<T>): Promise<T> {
     const asker = toAsker(request, agentId)
     if (!(await this.#enter(asker, request, reply))) throw new ReparteeError('unavailable', 'The caller has left.')
@@ -58,8 +58,8 @@ export class Places {
   }
 
   /**
-   * Does work in a place that then stays empty for a while, so that work which others wait behind, such as long transactions, is only done for a part of the
-   * time. `restTimes`: the length of that while, as a multiple of the time that the work took; at most a second. Throws `unavailable` if the caller leaves before.
+   * Runs work in a slot that then rests for `restTimes` times the duration of the work, at most a second. Work that blocks others, such as long transactions,
+   * then runs only part of the time. Throws `unavailable` if the caller disconnects first.
    */
   async withRest<T>(
     request: FastifyRequest,
@@ -79,7 +79,7 @@ export class Places {
     }
   }
 
-  /** True, or a promise that resolves to whether the request has a place: it has none if it ended before. */
+  /** Returns true, or a promise for whether the request has a slot: it has none if it ended first. */
   #enter(asker: Asker, request: FastifyRequest, reply: FastifyReply): true | Promise<boolean> {
     if (this.#shares.mayHave(asker, 1)) {
       this.#shares.take(asker, 1)
@@ -112,12 +112,12 @@ export class Places {
   }
 }
 
-/** A request whose path names no agent counts as one of the only agent that its key is for. */
+/** A request whose path names no agent counts for the agent of its key if the key has exactly one. */
 function toAsker({ caller }: FastifyRequest, agentId: string | undefined): Asker {
   const { agentIds } = caller!
   return { caller: caller!, agentId: agentId ?? (agentIds?.length === 1 ? agentIds[0] : undefined) }
 }
 
-/** Whose turn it is: of agents, and of the callers of each. */
+/** Returns the owner of the queue: agents take turns, and so do the callers of each agent. */
 const lineOf = ({ caller, agentId }: Asker): string =>
   callerIdOf(agentId === undefined ? caller : { id: agentId, userId: callerIdOf(caller) })

@@ -1,14 +1,14 @@
-/** How often it looks. */
+/** Interval between two measurements. */
 const TICK_MS = 100
-/** Of so many looks in a row before anything is refused: one hard request, or one collection of garbage, is not too much work. */
+/** Late measurements in a row before requests are refused: one expensive request, or one garbage collection, is not overload. */
 const LOOKS = 3
-/** With fewer requests at work, or come since the last look, it is not their number that makes them slow, but another program, say. */
+/** With fewer requests running, or received since the last measurement, the cause is not their number, but for example another program. */
 const LEAST_REQUESTS = 64
-/** How far the share of new requests that is refused goes, with each look, to where it should be. */
+/** How far the share of refused requests moves to its target with each measurement. */
 const STEP = 0.5
-/** Less is none. */
+/** A smaller share counts as 0. */
 const LEAST_SHARE = 0.02
-/** Delays of the event loop from here on are logged. */
+/** Event loop delays of at least this time are logged. */
 const STALL_MS = 200
 const MOST_ROUTES = 5
 
@@ -20,18 +20,18 @@ export interface RequestAsker {
 }
 
 export interface PressureOptions {
-  /** Work may wait for so long before new work is refused; 0: for ever. */
+  /** How long work may wait before new work is refused; 0: no limit. */
   maxDelayMs: number
-  /** For how long the oldest work has waited elsewhere than in the event loop, where all wait in one line, in milliseconds. */
+  /** Returns how long the oldest work has waited in queues that all callers share, apart from the event loop, in milliseconds. */
   sharedWait(): number
-  /** The same where agents and keys take turns; of what one key asks one agent, where they are named. */
+  /** Returns the same for queues in which agents and keys take turns. With `asker`, only for that key and agent. */
   wait(asker?: RequestAsker): number
   warn(about: string): void
-  /** Receives each delay of the event loop that is worth a line in the log. */
+  /** Receives each event loop delay that is worth a log line. */
   stalled(stall: Stall): void
 }
 
-/** One object for each route: compared by identity. */
+/** One object for each route, compared by identity. */
 export interface Route {
   method: string | string[]
   url: string
@@ -39,13 +39,13 @@ export interface Route {
 
 export interface Stall {
   ms: number
-  /** Routes of the requests that were running, some of them where there were many. */
+  /** Routes of the requests that were running, five at most. */
   routes: string[]
 }
 
 /**
- * Tells when more comes in than can be done: what has begun goes on, and of what is new so much is refused as it takes for the rest to be served in
- * time. Without it every request would wait behind all that came before, until nobody waits for any answer any more.
+ * Detects overload and sheds load. Work that has begun continues, and a share of new requests is refused so that the rest is served in time. Otherwise each
+ * request would wait for all earlier ones, until no caller waits for its response.
  */
 export class Pressure {
   readonly #options: PressureOptions
@@ -54,17 +54,17 @@ export class Pressure {
   #late = 0
   #refused = 0
   #refusedEver = 0
-  /** Of new requests, from 0 to 1. */
+  /** Share of new requests that is refused, from 0 to 1. */
   #share = 0
-  /** At the last look: how late everybody's work was, in milliseconds. */
+  /** At the last measurement: the delay of work in shared queues, in milliseconds. */
   #sharedMs = 0
-  /** Since the last look. */
+  /** Requests received since the last measurement. */
   #came = 0
-  /** By route: requests that are being worked on. */
+  /** Running requests by route. */
   readonly #atWork = new Map<Route, number>()
-  /** Routes that were worked on since the last look. */
+  /** Routes with running requests since the last measurement. */
   #worked = new Set<Route>()
-  /** Requests that are being worked on. */
+  /** Running requests. */
   requests = 0
 
   constructor(options: PressureOptions) {
@@ -94,13 +94,13 @@ export class Pressure {
     else this.#atWork.set(route, left)
   }
 
-  /** Returns true if the request that has just come in is one too many. */
+  /** Returns true if the request that has just arrived must be refused. */
   refuses(): boolean {
     this.#came++
     return this.#sharedMs > this.#options.maxDelayMs && this.#isOneTooMany()
   }
 
-  /** The same for what a key asks an agent, once both are known. Too much work of others is no reason: they take turns. */
+  /** Returns the same for a request of a key to an agent, once both are known. Too much work of others is no reason, because callers take turns. */
   refusesFor(asker: RequestAsker): boolean {
     const { maxDelayMs, wait } = this.#options
     if (this.#share === 0 || this.#sharedMs > maxDelayMs || wait(asker) <= maxDelayMs) return false
@@ -127,7 +127,7 @@ export class Pressure {
     this.#came = 0
     this.#late = isLate ? this.#late + 1 : 0
     const was = this.#share
-    // Twice as late as it may be: three of four are too many.
+    // At twice the allowed delay, three of four requests are refused.
     const target = isLate ? 1 - (maxDelayMs / delayMs) ** 2 : 0
     const share = was + STEP * (target - was)
     this.#share = share < LEAST_SHARE || (was === 0 && this.#late < LOOKS) ? 0 : share

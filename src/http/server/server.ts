@@ -51,12 +51,12 @@ import { whenOver } from './when-over.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Of a request that failed: counted, and logged where the reason is not the caller's. */
+    /** Counts a failed request, and logs it if the caller is not the cause. */
     logFailure(request: FastifyRequest, error: ReparteeError): void
     allowedOrigins: AllowedOrigins
-    /** For large uploads: each is held in memory until it is stored. */
+    /** For large uploads: each stays in memory until it is stored. */
     uploadPlaces: Places
-    /** For lists that are read whole: each uses a connection to the database for as long as its reader takes. */
+    /** For lists that are read as a whole: each uses a database connection until its reader has received it. */
     listPlaces: Places
     /** For searches in sessions and for insights: each reads all messages of an agent. */
     scanPlaces: Places
@@ -71,18 +71,18 @@ declare module 'fastify' {
     bufferedBytes: BufferedBytes
     fairEntry: FairEntry
     attempts: Attempts
-    /** Throws `unavailable` where too much is asked of an agent. For requests whose path names none. */
+    /** Throws `unavailable` if an agent is overloaded. For requests whose path names no agent. */
     refuseTooMuch(agentId: string, key: ApiKey): void
-    /** Closes connections on which nothing was asked yet. */
+    /** Closes connections without any request so far. */
     closeUnused(): void
   }
   interface FastifyRequest {
-    /** Set before a body is parsed: parsers receive the request alone. */
+    /** Set before a body is parsed: parsers receive only the request. */
     reply?: FastifyReply
   }
 }
 
-/** What the front door tells of each request: never a text, never a key. */
+/** Log of requests. Entries contain no message text and no API key. */
 export interface AccessLog {
   request(entry: {
     requestId: string
@@ -103,41 +103,42 @@ export interface ServerOptions {
   log: AccessLog
   metrics: Metrics
   publicUrl: string | undefined
-  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses of proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: string | undefined
-  /** Origins of pages that may call. */
+  /** Origins whose pages may call the API. */
   allowedOrigins: string | undefined
 }
 
-/** Blanks at its ends would be lost on the way back. */
+/** Blanks at the ends would be lost in the response header. */
 const REQUEST_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/
-/** A header block of more is 431; a path cannot be longer than its header block. */
+/** A longer header block is answered with 431. A path cannot be longer than its header block. */
 const MAX_HEADER_BYTES = 16_384
 const SLACK_MS = 30_000
-/** Parsing so much is about as much work as a small request. */
+/** Parsing this many bytes is about as much work as a small request. */
 const UNIT_BYTES = 16_384
 
-/** An agent may have two of them, a key that asks it one. */
+/** An agent may use two, a key that asks it one. */
 const SCANS_AT_ONCE = 3
-/** A key may have two of them. */
+/** A key may use two. */
 const EXPORTS_AT_ONCE = 4
-/** Large ones. A key may have one of them. */
+/** Large imports. A key may run one. */
 const IMPORTS_AT_ONCE = 2
 const SMALL_IMPORTS_AT_ONCE = 4
-/** A key may have one of them. */
+/** A key may use one. */
 const BODIES_AT_ONCE = 2
 
-/** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
+/** Builds the HTTP server with everything that applies to all requests. Each group of routes is in its own file. */
 export function openServer(options: ServerOptions): FastifyInstance {
   const { deps, contract, health, log, metrics } = options
   const app = fastify({
     logger: false,
     trustProxy: options.trustProxy ?? false,
     genReqId: ({ headers }) => toRequestId(headers),
-    // Routes read the query themselves, once the caller is let in.
+    // Routes read the query themselves, after the caller is admitted.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES, querystringParser: () => ({}) },
     bodyLimit: deps.limits.maxBodyBytes,
-    // Compiled at first use: a start should not wait for the schemas of requests that nobody makes. Named here, so that Fastify loads no compilers of its own; their declared types are those of its own.
+    // Schemas are compiled at first use, so that startup does not wait for unused ones. Set here, so that Fastify does not load its own compilers. The casts
+    // are needed because the types are declared for Fastify's own compilers.
     schemaController: { compilersFactory: { buildValidator: () => toCheck as never, buildSerializer: () => toWriter as never } },
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -147,7 +148,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
       keepAliveTimeout: 65_000,
     },
     requestTimeout: 30_000,
-    // Longer than any answer may be waited for: what takes nothing for so long will never take it.
+    // Longer than the longest wait for a response: a caller that reads nothing for so long never will.
     connectionTimeout: deps.limits.maxWaitMs + deps.limits.turnTimeoutMs + SLACK_MS,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -161,7 +162,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   })
   app.decorate('closeUnused', watchConnections(app.server, deps.limits.maxConnections))
   sliceConnections(app.server)
-  // RFC 9110 10.1.1 leaves it to us; Node's own refusal would come without our headers and body.
+  // RFC 9110 10.1.1 leaves this to the server. Node's own refusal would lack our headers and body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
@@ -176,7 +177,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const routeMethods = new RouteMethods()
   app.addHook('onRoute', (route) => {
     routeMethods.add(route.url, route.method)
-    // Of others, no body is read. A hook on every request would cost them a twentieth of their time.
+    // The bodies of GET and HEAD are not read. A hook would cost these requests 5 % of their time.
     if (route.method === 'GET' || route.method === 'HEAD') return
     route.preParsing = (request, reply, payload, done) => {
       request.reply = reply
@@ -200,7 +201,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
       const turn = app.fairEntry.enter(isHealth ? HEALTH_CHECKS : NOBODY)
       if (turn !== undefined) await turn
     }
-    // It was closed while the request waited: nobody is there to answer.
+    // The connection was closed while the request waited, so there is nobody to answer.
     if (request.raw.socket.destroyed) return reply.hijack()
     setHeaders(reply, request.id)
     if (request.headers.origin !== undefined) await origins.tell(request.raw, reply.raw)
@@ -224,10 +225,10 @@ export function openServer(options: ServerOptions): FastifyInstance {
       throw new ReparteeError('unavailable', `The service is ${health.state}.`, { retryAfter: 5 })
     }
     if (!isHealth && pressure.refuses()) throw overloaded()
-    // The next request goes to another process, where a proxy keeps connections.
+    // Behind a proxy that reuses connections, the next request then goes to another process.
     if (health.state === 'leaving') reply.raw.shouldKeepAlive = false
   })
-  // Not while its body comes in: a slow caller is no work.
+  // Not while the body arrives: a slow caller is no load.
   app.addHook('preHandler', (request, reply, done) => {
     const { config: route } = request.routeOptions
     pressure.begin(route)
@@ -254,11 +255,11 @@ export function openServer(options: ServerOptions): FastifyInstance {
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
-    // The connection ends with this answer: a request that follows would be lost.
+    // The connection ends with this response: a request that follows would be lost.
     if (health.state === 'stopping') reply.raw.shouldKeepAlive = false
-    // The process holds an answer until the caller has read it.
+    // A response stays in memory until the caller has read it.
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
-    // Fastify would read the body of an answer to HEAD to its end, behind an answer that is over and gave back its place.
+    // Fastify would read the body of a HEAD response to its end, after the response is over and has released its slot.
     if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy()
     try {
       if (typeof payload === 'string') app.bufferedBytes.takeAnswer(request, reply, payload)
@@ -340,7 +341,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   return app
 }
 
-/** RFC 9112 3.2. Node's own refusal of none would come without our headers and body, and of several it keeps the first. */
+/** RFC 9112 3.2. Node's own refusal of a missing Host header lacks our headers and body, and Node uses the first of several. */
 function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2)
@@ -369,7 +370,7 @@ function toRequestId(headers: IncomingMessage['headers']): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
 }
 
-/** Headers of the reply and not of `reply.raw`: Node checks those one by one, twice. */
+/** Sets headers of the reply, not of `reply.raw`: Node checks those one by one, twice. */
 function setHeaders(reply: FastifyReply, requestId: string): void {
   reply.headers({ 'x-request-id': requestId, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
 }

@@ -5,12 +5,12 @@ import type { Deps } from '../deps.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered in every state of the service. */
+    /** Whether the route answers in every state of the service. */
     health?: boolean
   }
 }
 
-/** Set by whoever starts and stops the service. One that is leaving still serves, while load balancers take notice that it will not for long. */
+/** State of the service, set by the code that starts and stops it. In `leaving`, it still serves until load balancers notice that it will stop. */
 export interface Health {
   state: 'starting' | 'ready' | 'leaving' | 'stopping'
 }
@@ -22,7 +22,7 @@ interface ServiceOptions {
   publicUrl: string | undefined
 }
 
-/** What operators and tools ask, outside `/v1` and without a key. */
+/** Routes for operators and tools, outside `/v1` and without a key. */
 export function serviceRoutes(app: FastifyInstance, { deps, contract, health, publicUrl }: ServiceOptions): void {
   app.get('/healthz', { config: { health: true } }, async () => ({ success: true, status: 'ok' }))
 
@@ -38,7 +38,7 @@ export function serviceRoutes(app: FastifyInstance, { deps, contract, health, pu
     return { success: false, error }
   })
 
-  // Bytes, which all answers share: callers without a key may leave theirs unread.
+  // All responses share one buffer, because callers without a key may leave theirs unread.
   let document: Buffer | undefined
   app.get('/openapi.json', async (_request, reply) => {
     document ??= Buffer.from(JSON.stringify(toOpenApi(contract, publicUrl ?? '/v1')))

@@ -9,10 +9,10 @@ const BY_PARSER_CODE: Record<string, [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
 }
-/** How long an answer that is still due to an earlier request on the connection may hold up the refusal. */
+/** How long an unanswered earlier request on the connection may delay the refusal. */
 const WAIT_MS = 30_000
 
-/** A request that breaks below HTTP gets the same JSON error as any other, after the answers still due on its connection; then the connection is closed. */
+/** Answers a malformed HTTP request with a JSON error, after the responses still due on its connection, and closes the connection. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -22,7 +22,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   whenAnswered(socket, () => {
     if (!socket.writable) return
     socket.end(toResponse(refusal))
-    // A client that never closes would keep the memory and places of its request.
+    // A client that never closes would occupy the memory and slots of its request.
     socket.destroySoon()
   })
 }
@@ -32,7 +32,7 @@ function toRefusal(parserCode = ''): ReparteeError {
   return new ReparteeError(code, message)
 }
 
-/** Node keeps the response that is due next on the socket. One whose own request broke off will never be written. */
+/** Node stores the next due response on the socket. A response whose own request was aborted is never written. */
 function whenAnswered(socket: Socket, then: () => void): void {
   const end = () => {
     clearTimeout(timer)

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ReparteeError } from '../../core/errors.ts'
 
-/** What `scripts/build-web.ts` builds; beside the source and in the package alike. */
+/** Output of `scripts/build-web.ts`, next to the source and in the package. */
 const ROOT = fileURLToPath(new URL('../../../static/', import.meta.url))
 
 const TYPES: Record<string, string> = {
@@ -22,7 +22,7 @@ const TYPES: Record<string, string> = {
   '.json': 'application/json; charset=utf-8',
 }
 
-/** Nothing from elsewhere, nothing written into a page, in no frame. */
+/** No content from other origins, no inline content, no frames. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -33,11 +33,11 @@ interface File {
   gzip: { bytes: Buffer; etag: string } | undefined
 }
 
-/** The pages and scripts that browsers are given. They need no key. */
+/** Serves the pages and scripts for browsers. They need no key. */
 export function staticRoutes(app: FastifyInstance): void {
   const consoleFiles = new Files('console')
   const page = (path: string) => async (_request: FastifyRequest, reply: FastifyReply) => reply.redirect(path, 308)
-  // Whoever types the address into a browser wants to see something; programs are told that nothing is there.
+  // Browsers are redirected to the console. Programs get `route_not_found`.
   app.get('/', async (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) throw new ReparteeError('route_not_found', 'There is no such route.')
     return reply.redirect('/console/', 302)
@@ -46,14 +46,14 @@ export function staticRoutes(app: FastifyInstance): void {
   app.get('/console/*', async (request, reply) => {
     const { '*': path } = request.params as { '*': string }
     reply.headers({ 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' })
-    // The console tells its pages apart by itself.
+    // The console routes its own pages.
     return consoleFiles.send(request, reply, extname(path) === '' ? 'index.html' : path)
   })
   const docs = new Files('docs')
   app.get('/docs', page('/docs/'))
   app.get('/docs/*', async (request, reply) => {
     const { '*': path } = request.params as { '*': string }
-    // Links within a page begin at its folder.
+    // Relative links in a page start at its folder.
     const isPage = path === '' || path.endsWith('/')
     if (!isPage && extname(path) === '' && docs.has(`${path}/index.html`)) return reply.redirect(`/docs/${path}/`, 308)
     reply.headers({ 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' })
@@ -67,7 +67,7 @@ export function staticRoutes(app: FastifyInstance): void {
   })
 }
 
-/** The files of one folder, which do not change while the service runs. A name that was not there at its first use is not there. */
+/** The files of one folder. Their names are listed once, because they do not change while the service runs. */
 class Files {
   readonly #folder: string
   #names: Set<string> | undefined
@@ -88,14 +88,14 @@ class Files {
     if (file === undefined) {
       file = readWhole(join(this.#folder, name), this.has(`${name}.gz`))
       this.#read.set(name, file)
-      // What could not be read now, because there are too many files open, is read the next time.
+      // If reading fails, for example because too many files are open, the next request reads again.
       file.catch(() => this.#read.delete(name))
     }
     const { gzip, ...plain } = await file
     const isCompressed = gzip !== undefined && /\bgzip\b/.test(String(request.headers['accept-encoding']))
     const { bytes, etag } = isCompressed ? gzip : plain
     reply.headers({ etag, vary: 'Accept-Encoding' })
-    // Names of assets hold a hash of what is in them.
+    // Names of assets contain a hash of their content.
     reply.header('cache-control', name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
     if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
     reply.type(TYPES[extname(name)] ?? 'application/octet-stream')

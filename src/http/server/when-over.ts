@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/**
- * Calls `done` once, when the response or its connection closes, or immediately if the connection is already closed. Returns a function that cancels the call.
- */
+/** Calls `done` once when the response or its connection closes; immediately if it is already closed. Returns a function that cancels this. */
 export function whenOver({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply, done: () => void): () => void {
   if (socket.destroyed) {
     done()

@@ -4,14 +4,14 @@ import { whenOver } from './when-over.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by `whileHeld` and `holdUntilDone`: the work of the handler, or that the request was over before it began. */
+    /** Set by `whileHeld` and `holdUntilDone`: the work of the handler, or `over` if the request ended before the work began. */
     heldWork?: Promise<unknown> | 'over'
   }
 }
 
 /**
- * Does the work of a handler. What the request holds, such as memory for its body, is held until this work has ended, because the work goes on after the
- * caller leaves. Throws `unavailable` if the caller left before the work began.
+ * Runs the work of a handler. It continues after the caller disconnects, so resources of the request, such as memory for its body, stay reserved until it ends.
+ * Throws `unavailable` if the caller disconnects before the work begins.
  */
 export function whileHeld<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
   if (request.heldWork === 'over') throw new ReparteeError('unavailable', 'The caller has left.')

@@ -1,31 +1,31 @@
 import { InTurn } from '../../core/fairness/in-turn.ts'
 
-/** After so long, other requests get their turn. */
+/** Other requests run after this much writing time. */
 const SLICE_MS = 5
-/** And after so much, which Node sends behind the slice. */
+/** Other requests run after this many bytes, which Node sends after the slice. */
 const SLICE_BYTES = 524_288
-/** Node needs about as long again to send what was written. */
+/** Node needs about as much time again to send the written text. */
 const PAUSE_TIMES = 4
-/** A pause holds up the streams of all keys. */
+/** A pause delays the streams of all keys. */
 const MOST_PAUSE_MS = 100
 
-/** Limits the time that the writing of event streams takes, and lets keys take turns: one may have thousands of streams, or long ones. */
+/** Limits the time for writing event streams. Keys take turns, because one may have thousands of streams, or long ones. */
 export class WritingTurns {
   readonly #waiting = new InTurn<() => number>()
   readonly #clock: () => number
   #isScheduled = false
-  /** Spent on writing, until nothing waits. */
+  /** Time spent on writing since the queue was last empty. */
   #tookMs = 0
   #pausesUntil = 0
 
-  /** `clock` in milliseconds; it never goes back. */
+  /** `clock`: returns milliseconds; it is monotonic. */
   constructor(clock: () => number) {
     this.#clock = clock
   }
 
   /**
-   * Calls `write` before the next event of the loop, or after a pause where writing all streams took long the last time. Text that arrives during a pause is sent
-   * together. `line`: as owners of `InTurn`. `write` returns how many bytes it wrote.
+   * Calls `write` before the next event of the loop, or after a pause if writing all streams took long the last time. Text that arrives during a pause is sent
+   * together. `line`: an owner of `InTurn`. `write` returns how many bytes it wrote.
    */
   soon(line: string, write: () => number): void {
     this.#waiting.add(line, write)
@@ -44,7 +44,7 @@ export class WritingTurns {
       for (; !this.#waiting.isEmpty && now - start < SLICE_MS && bytes < SLICE_BYTES; now = this.#clock())
         bytes += this.#waiting.next()!()
     } finally {
-      // Also after an error: other streams must go on.
+      // Also after an error: other streams must continue.
       this.#tookMs += now - start
       if (this.#waiting.isEmpty) this.#rest(now)
       else setImmediate(() => this.#writeSome())

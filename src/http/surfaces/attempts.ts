@@ -6,12 +6,12 @@ import { whenOver } from '../server/when-over.ts'
 /** A client repeats a request two or three times. More copies are refused. */
 const MAX_WAITING = 2
 
-/** Requests with a key that are being worked on by this process, and other attempts at them that wait for the answer. */
+/** Running requests with a key in this process, and other attempts at them that wait for the answer. */
 export class Attempts {
   readonly #working = new Map<string, Promise<unknown>>()
   readonly #waiting = new Map<string, number>()
 
-  /** `name`: of any length. */
+  /** Returns a name of fixed length, because a key may be long. */
   static nameOf(apiKeyId: string, key: string): string {
     return createHash('sha256').update(`${apiKeyId}\0${key}`).digest('base64')
   }
@@ -27,7 +27,7 @@ export class Attempts {
     }
   }
 
-  /** Resolves when the work in this process ends, else after a time, or when the request is over. Resolves to false at once if too many wait already. */
+  /** Resolves when the work ends here, after `ms` if it runs elsewhere, or when the request is over. Resolves to false immediately if too many wait. */
   async wait(name: string, request: FastifyRequest, reply: FastifyReply, ms: number): Promise<boolean> {
     const others = this.#waiting.get(name) ?? 0
     if (others >= MAX_WAITING) return false

@@ -19,7 +19,7 @@ import * as fields from './openai-fields.ts'
 import { surfaceRoute } from './surface-route.ts'
 
 const Tokens = Type.Optional(Type.Integer({ minimum: 1 }))
-/** Fields that are not named here are ignored: clients send many that are an agent's own business. */
+/** Fields that are not named here are ignored: clients send many that are settings of the agent. */
 const Body = Type.Object({
   model: Type.String({ minLength: 1 }),
   messages: Type.Array(fields.GivenMessage, { minItems: 1 }),
@@ -40,8 +40,8 @@ const Body = Type.Object({
 type Body = Static<typeof Body>
 
 /**
- * Without a session the conversation is the caller's, as the protocol has it: the reply is made from the messages that were sent, and nothing
- * is kept. In a session, which `X-Session-Id` or `metadata.session_id` names, the history is ours: the last message alone is sent into it.
+ * Without a session, the caller has the conversation, as in the protocol: the reply is made from the sent messages, and nothing is stored. In a session, which
+ * `X-Session-Id` or `metadata.session_id` names, the history is stored here, and only the last message is sent into it.
  */
 export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
   surfaceRoute(app, deps, { method: 'POST', url: '/chat/completions', scopes: ['chat'], body: Body }, async (call) => {
@@ -113,10 +113,7 @@ function toUsage({ usage }: TurnOutcome) {
   }
 }
 
-/**
- * Citations of documents with an address. The protocol knows no other kind in Chat Completions, and strict clients reject the whole reply for one:
- * `sources` holds all of them.
- */
+/** Citations of documents with a URL. Chat Completions has no other kind, and strict clients reject the whole reply for one. `sources` contains all of them. */
 const toAnnotations = ({ content, sources }: TurnOutcome) =>
   citationsIn(content, sources).flatMap(({ start, end, source: { title, url } }) =>
     url === null ? [] : [{ type: 'url_citation', url_citation: { start_index: start, end_index: end, title, url } }],
@@ -137,7 +134,7 @@ function toCompletion(outcome: TurnOutcome, model: string) {
 
 const data = (value: object | string): string => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`
 
-/** A reply as chunks. Sources come with the last of its text. */
+/** Formats a reply as chunks. Sources come with the last text. */
 class ChunkFormat implements EventFormat {
   readonly #model: string
   readonly #withUsage: boolean

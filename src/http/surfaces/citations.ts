@@ -12,10 +12,10 @@ const NUMBER = /\[(\d+)\]/g
 /** Two UTF-16 units that are one code point. */
 const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g
 
-/** Each is an object with the title of its source, and in a stream an event. */
+/** Each citation is an object with the title of its source, and in a stream an event. */
 const MOST_CITATIONS = 1_000
 
-/** The first marks of a reply that name a source, in order. */
+/** Returns the first marks of a reply that name a source, in order. */
 export function citationsIn(content: string, sources: Source[]): Citation[] {
   const byIndex = new Map(sources.map((source) => [source.index, source]))
   if (byIndex.size === 0) return []

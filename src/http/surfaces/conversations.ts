@@ -41,7 +41,7 @@ const Items = Type.Object({
 })
 const USUAL_ITEMS = 20
 
-/** What belongs to a session here and to nothing there stands in `metadata`. */
+/** `metadata` contains the fields of a session that the protocol does not have. */
 const toConversation = (session: Session) => ({
   id: toConversationId({ agentId: session.agentId, sessionId: session.id }),
   object: 'conversation',
@@ -79,7 +79,7 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
           : importInTurn({ request, reply, agentId: agent.id }, history.length, () =>
               importSession(deps, agent.id, made, history, alongside),
             )
-      // Of two users whom nobody tells apart, one must not be answered with the conversation of the other.
+      // If the user is unknown, the same request may come from another user, who must not get this conversation.
       const isOfOne = made.externalUserId !== undefined
       const same = { agentId: agent.id, sessionId: '', parts: () => [JSON.stringify(body)], isOfOne }
       const once = doneOnce<object>(deps, request, reply, same)
@@ -127,7 +127,7 @@ function agentOf({ agentIds }: ApiKey, named: string | undefined): string {
   return id
 }
 
-/** Newest first unless asked otherwise, as the protocol has it. */
+/** Reads a page of messages, newest first by default, as in the protocol. */
 async function readPage(
   { db }: Deps,
   { agentId, id, totalMessages }: Session,
@@ -146,7 +146,7 @@ async function readPage(
   return { listed: found.reverse(), hasMore: start > 0 }
 }
 
-/** One at a time, because each may hold 200,000 characters and many citations. */
+/** Yields one message at a time, because each may have 200,000 characters and many citations. */
 async function* itemSlices(
   deps: Deps,
   key: ApiKey,

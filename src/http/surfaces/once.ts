@@ -10,32 +10,32 @@ import type { WorkOnce } from '../turns/serve-turn.ts'
 import type { TurnOutcome } from '../turns/turn-outcome.ts'
 import { Attempts } from './attempts.ts'
 
-/** Says of itself which attempt it is: the official clients of OpenAI, made with Stainless, which send no Idempotency-Key. */
+/** Header with the number of the attempt, from OpenAI's official clients (made with Stainless), which send no Idempotency-Key. */
 const ATTEMPT = 'x-stainless-retry-count'
 /** Clients give up on an attempt after ten minutes, and try again within seconds. */
 const RETRY_WITHIN_MS = 900_000
-/** Another process may be working on it: its answer is looked for after so long, and then less and less often. */
+/** If another process works on the request, its answer is looked up after this time, and then less and less often. */
 const FIRST_LOOK_MS = 250
 const LAST_LOOK_MS = 2_000
 
-/** What makes a request the same one as another, beside its `Idempotency-Key`. */
+/** Properties that make two requests the same, in addition to the `Idempotency-Key`. */
 export interface Sameness {
   agentId: string
   sessionId: string
-  /** The end user, where the answer goes with no session. */
+  /** The end user, if the answer belongs to no session. */
   userId?: string | undefined
-  /** Called where another attempt may come: the parts may be as long as the body. */
+  /** Called only if another attempt may come, because the parts may be as long as the body. */
   parts(): string[]
-  /** False where others of the same key may well ask the same: then no attempt is taken for another of theirs. */
+  /** False if others with the same key may send the same request: then no attempt counts as a copy of another. */
   isOfOne?: boolean
-  /** Takes the place of an `Idempotency-Key` where the request has none. */
+  /** Used if the request has no `Idempotency-Key`. */
   key?: string
 }
 
 /**
- * Does a turn, or makes a conversation, once for each `Idempotency-Key`. Without a key, a request that says that it is another attempt gets the answer of the newest request
- * with the same body, so that a message is not stored twice. If other messages follow that answer in its session, the caller has received it, and the request is a new message.
- * While the first attempt is being worked on, a few others wait for it. Throws `request_in_progress` for more of them.
+ * Runs a turn, or creates a conversation, once for each `Idempotency-Key`. Without a key, a request that is marked as another attempt gets the answer of the
+ * newest request with the same body: a message must not be stored twice. If other messages follow that answer in its session, the caller has received it, and
+ * the request is a new message. While the first attempt runs, a few others wait for it. Throws `request_in_progress` for more of them.
  */
 export function doneOnce<A extends object = TurnOutcome>(
   deps: Deps,
@@ -66,7 +66,7 @@ export function doneOnce<A extends object = TurnOutcome>(
         keptSince = answer.createdAt + 1
       } catch (error) {
         if (!(error instanceof ReparteeError && error.code === 'request_in_progress')) throw error
-        // Two of the same text at once, neither of which is another attempt.
+        // Two first attempts with the same text at the same time: neither is a copy of the other.
         if (isFirst) return work(keepNothing)
         if (reply.raw.destroyed || deps.clock() > end) throw error
         if (!(await attempts.wait(name, request, reply, waitMs))) throw error

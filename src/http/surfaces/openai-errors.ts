@@ -1,7 +1,7 @@
 import { type ErrorCode, ReparteeError } from '../../core/errors.ts'
 import { statusOf } from '../route/errors.ts'
 
-/** Codes that clients of OpenAI know by another name; the others keep ours. */
+/** Codes that OpenAI's clients know by another name. The others are unchanged. */
 const CODES: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'invalid_api_key',
   agent_not_found: 'model_not_found',
@@ -23,7 +23,7 @@ export interface OpenAiError {
   code: string
 }
 
-/** An error in the form of OpenAI's API. `param` names the field at fault, as the caller wrote it. */
+/** Returns an error in the format of OpenAI's API. `param` names the wrong field, as the caller wrote it. */
 export function toOpenAiError({ code, message, details }: ReparteeError): OpenAiError {
   const place = details?.[0]?.path
   const isField = code === 'invalid_request' || code === 'agent_not_found' || code === 'session_not_found'
@@ -35,6 +35,6 @@ export function toOpenAiError({ code, message, details }: ReparteeError): OpenAi
   }
 }
 
-/** A field that would change what the answer means, and that agents here know nothing of. */
+/** Returns an error for a field that would change the meaning of the answer, and that agents do not support. */
 export const unsupported = (path: string, why: string): ReparteeError =>
   new ReparteeError('invalid_request', `${path.replace(/^body\./, '')} ${why}`, { details: [{ path, message: why }] })

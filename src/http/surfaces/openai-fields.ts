@@ -30,13 +30,13 @@ export const GivenMessage = Type.Object({
 })
 export type Given = Static<typeof GivenMessage>
 
-/** Fields that would change what the answer means. */
+/** Fields that would change the meaning of the answer. */
 export const Unsupported = {
   tool_choice: Type.Optional(Type.Unknown()),
   stop: Type.Optional(Type.Unknown()),
 }
 
-/** A conversation as it was sent: what an agent is told beside it, and its last message, which asks. */
+/** A conversation as it was sent: additional context, history, and the last message, which asks. */
 export interface Conversation {
   additionalContext: string | undefined
   history: { role: Role; content: string }[]
@@ -46,7 +46,7 @@ export interface Conversation {
 const ROLES: Record<string, Role | 'context'> = { user: 'USER', assistant: 'AI', system: 'context', developer: 'context' }
 const TEXTS = ['text', 'input_text', 'output_text', 'refusal']
 
-/** Messages by what they are here. Throws `invalid_request` for what agents cannot read. */
+/** Divides messages into context and history. Throws `invalid_request` for content that agents cannot read. */
 export function readMessages(messages: Given[], path: string): Pick<Conversation, 'history'> & { context: string[] } {
   const context: string[] = []
   const history: Conversation['history'] = []
@@ -66,10 +66,7 @@ export function readMessages(messages: Given[], path: string): Pick<Conversation
   return { context, history }
 }
 
-/**
- * A conversation that asks something. System and developer messages come from whoever called, and not from whoever made the agent: they are
- * context, and no orders to it.
- */
+/** Reads a conversation that asks something. System and developer messages come from the caller, not from the agent: they are context, not instructions. */
 export function readConversation(deps: Deps, messages: Given[], path: string, instructions?: string): Conversation {
   const { context, history } = readMessages(messages, path)
   const last = history.pop()
@@ -98,7 +95,7 @@ export function checkLength(path: string, what: string, text: string, maxChars: 
   if (isLonger(text, maxChars)) throw invalid(path, `is too long: ${what} may have ${maxChars} characters`)
 }
 
-/** Throws `invalid_request` where a tool must be called, or the text must be cut at certain words. */
+/** Throws `invalid_request` if the request requires a tool call or sets stop sequences. */
 export function refuseUnsupported({ tool_choice, stop }: { tool_choice?: unknown; stop?: unknown }): void {
   if (tool_choice !== undefined && tool_choice !== 'auto' && tool_choice !== 'none')
     throw unsupported('body.tool_choice', 'must be auto or none: agents call no tools of yours.')
@@ -112,7 +109,7 @@ export function refuseFormat(path: string, type = 'text'): void {
   if (type !== 'text') throw unsupported(path, `${toShown(type)} is not supported: agents answer with text.`)
 }
 
-/** The agent that `model` names: its id, also behind `repartee/`. Throws `agent_not_found`. */
+/** Returns the agent whose id is `model`, also with the prefix `repartee/`. Throws `agent_not_found`. */
 export async function getModel(deps: Deps, key: ApiKey, model: string): Promise<Agent> {
   try {
     return await getNamedAgent(deps, key, model.replace(/^repartee\//, ''))
@@ -128,10 +125,10 @@ export async function getModel(deps: Deps, key: ApiKey, model: string): Promise<
   }
 }
 
-/** Names of users become UUIDs in this namespace. */
+/** Namespace of the UUIDs that are made from user names. */
 const USERS = '5d0c5a5e-6f3b-5b0e-9c57-3f8f6f1f0a53'
 
-/** The end user of a request: that of a token; else the one that is named, whose UUID is made from any other text (version 5). */
+/** Returns the end user of a request: the user of the token, else the named user. A name that is not a UUID becomes one (version 5). */
 export function userIdOf(key: ApiKey, name: string | undefined): string | undefined {
   if (key.userId !== undefined) return key.userId
   if (name === undefined || name === '') return undefined
@@ -139,8 +136,8 @@ export function userIdOf(key: ApiKey, name: string | undefined): string | undefi
 }
 
 /**
- * Checks a conversation that is to become a session. Throws `invalid_request` where it is too long, and `forbidden` where a user's token brings messages of the
- * agent: they would look as if the agent had said them.
+ * Checks a conversation that becomes a session. Throws `invalid_request` if it is too long. Throws `forbidden` if a user token sends messages of the agent:
+ * they would look like the agent's own words.
  */
 export function checkImport(key: ApiKey, history: Conversation['history'], path: string): void {
   if (history.length > MAX_IMPORTED_MESSAGES) throw invalid(path, `must have at most ${MAX_IMPORTED_MESSAGES} messages`)
@@ -151,13 +148,13 @@ export function checkImport(key: ApiKey, history: Conversation['history'], path:
     )
 }
 
-/** A reply may be asked to be shorter than the agent's, and never to be longer. More than an agent can be set to is no limit. */
+/** Limits the reply to fewer tokens than the agent's own limit. A request cannot raise that limit. */
 export function withAtMost(agent: Agent, tokens: number | undefined): Agent {
   if (tokens === undefined || tokens >= (agent.maxOutputTokens ?? MAX_OUTPUT_TOKENS)) return agent
   return { ...agent, maxOutputTokens: tokens }
 }
 
-/** Nothing in these protocols holds follow-ups: they are not waited for. */
+/** These protocols have no follow-ups, so the turn does not wait for them. */
 export const withoutFollowUps = (agent: Agent): Agent => ({ ...agent, followUps: { ...agent.followUps, enabled: false } })
 
 export const toSeconds = (ms: number): number => Math.floor(ms / 1_000)

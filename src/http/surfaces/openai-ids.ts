@@ -1,4 +1,4 @@
-/** Ids of OpenAI's protocols name one thing alone, without what it is part of: that stands in them. */
+/** An id of OpenAI's protocols must identify an object without its agent and session, so it contains their ids. */
 const BYTES = 16
 
 const pack = (...ids: string[]): string =>
@@ -29,7 +29,7 @@ export function readConversationId(id: string): ConversationPlace | undefined {
 
 const PLAIN = /^(?:conv_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
 
-/** A session's own id, as it is or behind `conv_`, for where the agent is known. */
+/** Reads a session's own id, plain or with the prefix `conv_`, if the agent is known. */
 export const readSessionId = (id: string): string | undefined => PLAIN.exec(id)?.slice(1).join('-').toLowerCase()
 
 export const toResponseId = ({ agentId, sessionId, replyId }: ResponsePlace): string =>

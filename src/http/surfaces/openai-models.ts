@@ -7,7 +7,7 @@ import { slicingFor } from '../server/slicing.ts'
 import { getModel, toSeconds } from './openai-fields.ts'
 import { surfaceRoute } from './surface-route.ts'
 
-/** `name` is no field of OpenAI's; interfaces that know it show it instead of the id. */
+/** `name` is not in OpenAI's protocol. User interfaces that know it show it instead of the id. */
 const toModel = ({ id, name, createdAt }: Agent) => ({
   id,
   object: 'model',
@@ -22,7 +22,7 @@ export function modelRoutes(app: FastifyInstance, deps: Deps): void {
     // Whole agents have long instructions, which would take much memory.
     const slicing = slicingFor(request, key)
     const data: ReturnType<typeof toModel>[] = []
-    // The protocol knows no pages.
+    // The protocol has no pages.
     for (let cursor: string | undefined; ; cursor = data.at(-1)!.id) {
       const input = { limit: pageLimit.max, ...(cursor === undefined ? {} : { cursor }) }
       const page = await listAgents(deps, key.agentIds, input, slicing)

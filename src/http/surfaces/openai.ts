@@ -10,10 +10,10 @@ import { toOpenAiError } from './openai-errors.ts'
 import { modelRoutes } from './openai-models.ts'
 import { responseRoutes } from './responses.ts'
 
-/** The OpenAI packages retry every 429, 502 and 504. A budget stays used up, and calls of models have been retried here. */
+/** The OpenAI packages retry every 429, 502 and 504. A budget stays used up, and model calls have already been retried here. */
 const NOT_RETRIED = new Set<ErrorCode>(['quota_exceeded', 'model_failed', 'model_timeout'])
 
-/** What the clients of OpenAI's API speak, at `/openai/v1`: an agent is a model to them. */
+/** Registers OpenAI's API at `/openai/v1`, in which an agent is a model. */
 export function openAiRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toReparteeError(thrown)
@@ -25,7 +25,7 @@ export function openAiRoutes(app: FastifyInstance, deps: Deps, streams: EventStr
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ error: toOpenAiError(error) }))
   })
-  // What is not there is told in the same form.
+  // Errors for unknown routes have the same format.
   app.setNotFoundHandler(() => {
     throw new ReparteeError('route_not_found', 'There is no such route.')
   })

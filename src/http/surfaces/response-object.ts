@@ -7,7 +7,7 @@ import { toOpenAiError } from './openai-errors.ts'
 import { tokensOf, toSeconds } from './openai-fields.ts'
 import { toConversationId, toItemId, toResponseId } from './openai-ids.ts'
 
-/** What a response says of its own request. */
+/** Fields of a response that repeat its request. */
 export interface ResponseRequest {
   model: string
   instructions: string | null
@@ -27,7 +27,7 @@ function toAnnotations({ content, sources }: TurnOutcome) {
   )
 }
 
-/** Longer instructions are sent with the complete response only, because three events hold the response. */
+/** Longer instructions are sent only with the complete response, because three events contain the response. */
 const MAX_REPEATED_CHARS = 4_096
 
 const textPart = (text: string, annotations: object[]) => ({ type: 'output_text', text, annotations, logprobs: [] })
@@ -39,13 +39,13 @@ const toItem = (replyId: string | undefined, status: string, content: object[]) 
   content,
 })
 
-/** A reply as an item of a conversation. */
+/** Returns a reply as an item of a conversation. */
 export const toOutputItem = (outcome: TurnOutcome, annotations: object[] = toAnnotations(outcome)) =>
   toItem(outcome.replyId, REASONS[outcome.finish] === undefined ? 'completed' : 'incomplete', [
     textPart(outcome.content, annotations),
   ])
 
-/** A response; of a turn that is not done yet, or failed, without its output. */
+/** Returns a response. It has no output if the turn is not done or has failed. */
 export function toResponse(begun: BegunTurn, asked: ResponseRequest, more: object = {}) {
   return {
     id: toResponseId({ ...begun, replyId: begun.replyId ?? '' }),
@@ -96,7 +96,7 @@ export function toDoneResponse(outcome: TurnOutcome, asked: ResponseRequest, now
   })
 }
 
-/** A response as events, numbered in their order: one message of one text. */
+/** Formats a response as events, numbered in order: one message with one text. */
 export class ResponseFormat implements EventFormat {
   readonly #asked: ResponseRequest
   readonly #clock: () => number

@@ -28,7 +28,7 @@ import { readConversationId, readResponseId, readSessionId } from './openai-ids.
 import { ResponseFormat, type ResponseRequest, toDoneResponse } from './response-object.ts'
 import { surfaceRoute } from './surface-route.ts'
 
-/** Fields that are not named here are ignored: clients send many that are an agent's own business. */
+/** Fields that are not named here are ignored: clients send many that are settings of the agent. */
 const Body = Type.Object({
   model: Type.String({ minLength: 1 }),
   input: Type.Union([Type.String(), Type.Array(fields.GivenMessage, { minItems: 1 })]),
@@ -48,7 +48,7 @@ const Body = Type.Object({
 })
 type Body = Static<typeof Body>
 
-/** A response is a reply in a session, which is its conversation: one that is named, that of the response before, or a new one. */
+/** A response is a reply in a session, its conversation: a named one, the one of the previous response, or a new one. */
 export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
   surfaceRoute(app, deps, { method: 'POST', url: '/responses', scopes: ['chat'], body: Body }, async (call) => {
     const { body, key, request, reply } = call
@@ -64,7 +64,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       fields.checkLength('body.input', 'a message', content, deps.limits.maxMessageChars)
     const named = fields.userIdOf(key, body.safety_identifier ?? body.user)
     const userId = known?.userId ?? named ?? deps.newId()
-    // Nobody comes twice as a user who was made up for one response.
+    // A user id that was made up for one response is never used again, so it needs no rate limit.
     const brought = key.userId === undefined || body.store === false ? 0 : history.length
     if (known !== undefined || named !== undefined) await keepUserRate(deps, reply, { agentId: agent.id, userId }, 1 + brought)
 
@@ -89,7 +89,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
         const refuse = (now: Session) => refuseBranch(deps, now, body.previous_response_id)
         return await sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown', refuse }, observer)
       } catch (error) {
-        // Nobody was told of it.
+        // The caller does not know the new session.
         if (known === undefined) await deleteIfThere(deps, session)
         throw error
       }
@@ -102,7 +102,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       metadata: body.metadata ?? {},
       isStored,
     }
-    // Of two users whom nobody tells apart, one must not be answered with the conversation of the other.
+    // If the user is unknown, the same request may come from another user, who must not get this conversation.
     const isOfOne = known !== undefined || named !== undefined
     const same = {
       agentId: agent.id,
@@ -141,7 +141,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
 /** Throws `session_not_found`. */
 export async function getSessionAt(deps: Deps, key: ApiKey, { agentId, sessionId }: { agentId: string; sessionId: string }) {
   if (key.agentIds?.includes(agentId) === false) throw sessionNotFound()
-  // Of an agent that is deleted, the sessions are deleted one slice after another.
+  // The sessions of a deleted agent are deleted in slices, so some may still exist.
   await deps.agents.get(agentId).catch(asSessionNotFound)
   return getSessionFor(deps, key, agentId, sessionId)
 }
@@ -182,7 +182,7 @@ function makeSession(
     : importSession(deps, id, { externalUserId }, history, alongside)
 }
 
-/** Finds the session that a try before made for the same request, and in which nothing else was said. */
+/** Finds the session that an earlier attempt created for the same request, if it has no other messages. */
 async function findBegun(
   { db }: Deps,
   { id }: Agent,
@@ -193,7 +193,7 @@ async function findBegun(
   return begun !== undefined && begun.totalMessages <= history.length + 1 ? begun : undefined
 }
 
-/** The session that a response belongs to, where the request names it. */
+/** Returns the session that the request names; undefined if it names none. */
 async function findSessionOf(deps: Deps, key: ApiKey, { id: agentId }: Agent, body: Body): Promise<Session | undefined> {
   const { conversation, previous_response_id: previous } = body
   if (conversation !== undefined) {
@@ -209,7 +209,7 @@ async function findSessionOf(deps: Deps, key: ApiKey, { id: agentId }: Agent, bo
   return getSessionFor(deps, key, agentId, place.sessionId).catch(asResponseNotFound)
 }
 
-/** Throws `invalid_request` where something was said behind the response before this one. */
+/** Throws `invalid_request` if messages follow the previous response. */
 async function refuseBranch({ db }: Deps, { agentId, id, totalMessages }: Session, previous: string | undefined): Promise<void> {
   if (previous === undefined) return
   const last = await findMessageAt(db, agentId, id, totalMessages)

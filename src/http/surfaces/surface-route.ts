@@ -13,12 +13,12 @@ import { readQuery } from '../route/query.ts'
 import { validator } from '../route/validation.ts'
 import { whileHeld } from '../server/while-held.ts'
 
-/** A request of a protocol that others made: its body may hold more than is named here, and its answer has the form of that protocol. */
+/** A request of a third-party protocol. Its body may have unknown fields, and its answer has the format of that protocol. */
 export interface SurfaceOperation<Q extends TObject, B extends TSchema> {
   method: 'GET' | 'POST' | 'DELETE'
-  /** As Fastify has it. */
+  /** A route pattern of Fastify. */
   url: string
-  /** One of these is enough; `admin` always is. A token of a user may make every one of them. */
+  /** One of these is enough; so is `admin`. User tokens may make all of these requests. */
   scopes: Scope[]
   query?: Q
   body?: B
@@ -29,7 +29,7 @@ export interface SurfaceCall<Q extends TObject, B extends TSchema> {
   query: Static<Q>
   body: Static<B>
   key: ApiKey
-  /** Where the path names one. */
+  /** Set if the path names an agent. */
   agent: Agent | undefined
   request: FastifyRequest
   reply: FastifyReply
@@ -37,7 +37,7 @@ export interface SurfaceCall<Q extends TObject, B extends TSchema> {
 
 const Nothing = Type.Object({})
 
-/** Joins a request to its handler, behind the same checks, in the same order, as those of the contract. A handler that answers by itself resolves to undefined. */
+/** Registers a handler with the same checks, in the same order, as the contract. A handler that sends its response itself resolves to undefined. */
 export function surfaceRoute<Q extends TObject, B extends TSchema>(
   app: FastifyInstance,
   deps: Deps,
@@ -47,7 +47,7 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
   const checkQuery = validator(op.query ?? Nothing, 'query')
   const query = readQuery(op.query ?? Nothing)
   const checkBody = validator(op.body ?? Nothing, 'body', { tellsFirst: true })
-  // Whether the path names it or the body does, it is about an agent.
+  // The request concerns an agent, which the path or the body names.
   const gate: Gate = { scopes: op.scopes, forUsers: true, isOfAgent: true }
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { params, query, agent, caller: key } = request
@@ -85,10 +85,10 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
   })
 }
 
-/** Nobody means more than this. What nests deeper cannot be written as JSON again, which is how an answer is known for another attempt's. */
+/** More than any real request needs. A deeper value cannot be serialized again, which is necessary to find the answer of another attempt. */
 const MAX_DEPTH = 256
 
-/** Fields that are not known here may hold whatever they like, but not that. Throws `invalid_request`. */
+/** Throws `invalid_request` for a body that nests too deeply. Unknown fields may contain anything else. */
 function refuseDeep(body: unknown): void {
   const open: [value: unknown, depth: number][] = [[body, 0]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -99,7 +99,7 @@ function refuseDeep(body: unknown): void {
   }
 }
 
-/** Throws `agent_not_found`, also for what is no id. */
+/** Throws `agent_not_found`, also if the name is not an id. */
 export async function getNamedAgent(deps: Deps, key: ApiKey, name: string): Promise<Agent> {
   return getAgentFor(deps, key, isUuid(name) ? name.toLowerCase() : '')
 }

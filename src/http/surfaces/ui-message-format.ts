@@ -12,7 +12,7 @@ const DONE = 'data: [DONE]\n\n'
 const part = (type: string, fields: object = {}): string => `data: ${JSON.stringify({ type, ...fields })}\n\n`
 const metadataOf = ({ sessionId, userMessageId }: BegunTurn) => ({ sessionId, userMessageId })
 
-/** A reply as the parts of one UI message, in one step: its text, its sources, follow-ups. The message has the id of the reply. */
+/** Formats a reply as the parts of one UI message, in one step: text, sources, follow-ups. The message has the id of the reply. */
 export class UiMessageFormat implements EventFormat {
   #isBegun = false
 

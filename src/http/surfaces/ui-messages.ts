@@ -29,7 +29,7 @@ const MAX_CHAT_ID_CHARS = 255
 const ChatId = Type.String({ minLength: 1, maxLength: MAX_CHAT_ID_CHARS })
 const User = Type.Object({ externalUserId: Type.Optional(Type.String({ format: 'uuid' })) })
 
-/** What `DefaultChatTransport` sends, and what an app may add to it (`body`). */
+/** Fields that `DefaultChatTransport` sends, and fields that an app may add (`body`). */
 const Body = (limits: Limits) =>
   Type.Object({
     id: ChatId,
@@ -49,14 +49,14 @@ const Body = (limits: Limits) =>
   })
 type Body = Static<ReturnType<typeof Body>>
 
-/** The UI message stream of the AI SDK, for `useChat` and `DefaultChatTransport`. A chat is a session; the history is ours, and of the messages that are sent the last one counts. */
+/** Registers the AI SDK's UI message stream (`useChat`, `DefaultChatTransport`). A chat is a session that stores the history: only the last message counts. */
 export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
   const chat = { method: 'POST', url: '/agents/:agentId/chat', scopes: ['chat'], body: Body(deps.limits) } as const
   surfaceRoute(app, deps, { ...chat, scopes: ['chat'] }, async ({ body, key, agent, request, reply }) => {
     const asked = readLast(deps, body)
     const userId = key.userId ?? body.externalUserId?.toLowerCase()
     const found = await findChat(deps, agent!, body.id, userId)
-    // Nothing is made for a message that is refused.
+    // No session is created for a refused message.
     await keepUserRate(deps, reply, found ?? { agentId: agent!.id, userId: userId ?? sessionIdOf(agent!.id, userId, body.id) })
     const session = found ?? (await makeChat(deps, agent!, body.id, userId))
     const input = {
@@ -75,7 +75,7 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
       }
       return sendMessage(deps, { ...input, session, message: asked.text, format: 'markdown', refuse }, observer)
     }
-    // A message that is sent once more is the same one.
+    // A message that is sent again is the same one.
     const named = isSent && asked.id ? { key: `ui-message ${session.id} ${asked.id} ${asked.text}` } : {}
     const same = { agentId: agent!.id, sessionId: session.id, parts: () => [asked.text], ...named }
     await serveTurn<TurnOutcome>(deps, streams, {
@@ -107,7 +107,7 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
   })
 }
 
-/** The text that the user has written. */
+/** Returns the text that the user wrote. */
 function readLast({ limits }: Deps, { messages }: Body): { id: string | undefined; text: string } {
   const i = messages.length - 1
   const { id, role, parts } = messages[i]!
@@ -122,13 +122,13 @@ function readLast({ limits }: Deps, { messages }: Body): { id: string | undefine
   return { id, text }
 }
 
-/** The id of a session is made from the chat's, so that the same chat of the same user finds it again. */
+/** Derives the id of a session from the chat's, so that the same chat of the same user finds it again. */
 const sessionIdOf = (agentId: string, userId: string | undefined, chatId: string): string =>
   namedId(agentId, `${userId ?? ''}/${chatId}`)
 
 /**
- * The session of a chat: the one whose id it is, where that is the user's; else the one that was made for it. A page chooses the id of its chat, and must not
- * choose one of another user by it, also where a server names the user and sends the id on.
+ * Finds the session of a chat: the one with this id if it belongs to the user, else the one that was created for the chat. A page chooses the id of its chat,
+ * and must not reach another user's session with it. This also applies if a server names the user and forwards the id.
  */
 async function findChat(
   { db }: Deps,
@@ -148,14 +148,14 @@ function makeChat(deps: Deps, agent: Agent, chatId: string, userId: string | und
 
 const lastOf = ({ db }: Deps, { agentId, id, totalMessages }: Session) => findMessageAt(db, agentId, id, totalMessages)
 
-/** The message whose reply is being made, or made anew. */
+/** Returns the message whose reply is being generated or regenerated. */
 async function findRunning(deps: Deps, session: Session): Promise<WholeMessage | undefined> {
   const last = await lastOf(deps, session)
   if (last === undefined || (await turnStateOf(deps, session, last)) !== 'running') return undefined
   return last.role === 'USER' ? last : findMessageAt(deps.db, session.agentId, session.id, last.seq - 1)
 }
 
-/** What was answered cannot be put otherwise: the history only grows. Throws `invalid_request`. */
+/** Throws `invalid_request` if the last message was answered: the history is append-only. */
 async function refuseEdit(deps: Deps, session: Session): Promise<void> {
   if ((await lastOf(deps, session))?.role === 'AI')
     throw invalid(
@@ -164,7 +164,7 @@ async function refuseEdit(deps: Deps, session: Session): Promise<void> {
     )
 }
 
-/** The session's last reply is made anew; a message that got none is answered now. */
+/** Regenerates the session's last reply. A message without a reply is answered now. */
 async function regenerateLast(deps: Deps, input: TurnInput, session: Session, text: string, observer: TurnObserver) {
   const running = await findRunning(deps, session)
   if (running !== undefined) {

@@ -15,7 +15,7 @@ export const toMessage = ({ id, role, content, createdAt }: Message) => ({
 
 export type Answer = Omit<ResponseOf<Contract['sendMessage']>, 'success'>
 
-/** Returns the fields of specification 4.6, and the extras that the message was sent with and the reader may see. */
+/** Returns the fields of specification 4.6, and the extras that the message was sent with if the reader may see them. */
 export function toAnswer(e: Exchange, reader: ApiKey): Answer {
   const include = visibleTo(reader, e.include)
   return {

@@ -6,43 +6,43 @@ import type { Turn } from '../../turns/turn.ts'
 import { overloaded } from '../route/errors.ts'
 import { writingTurns } from '../server/writing-turns.ts'
 
-/** Text of one event: a long reply that is caught up with comes in pieces. */
+/** Characters of text in one event: a reader that catches up with a long reply receives it in pieces. */
 export const PIECE_CHARS = 16_384
-/** Of one stream, until others have their turn. */
+/** Characters of one stream that are written before other streams get their turn. */
 const TURN_CHARS = 65_536
 const TICK_MS = 1_000
-/** No request waits for its stream so long. */
+/** No request waits longer than this for its stream. */
 const ENDS_KEPT_MS = 3_600_000
-/** How long a reader that knows the rules of EventSource waits before it comes back. */
+/** How long an `EventSource` waits before it reconnects. */
 const RETRY_MS = 1_000
 
 export interface StreamLimits {
-  /** A comment keeps the line open after so long without an event. */
+  /** A comment keeps the connection open after this time without an event. */
   heartbeatMs: number
-  /** A reader that takes nothing for so long is cut off; it can take the stream up again. */
+  /** A reader that takes nothing for this time is disconnected. It can resume the stream. */
   streamStallMs: number
 }
 
 type Warn = (about: string, error: unknown) => void
 
-/** How a stream begins. */
+/** Beginning of a stream. */
 export interface StreamHead {
   headers: Record<string, string>
-  /** Before the first event. */
+  /** Sent before the first event. */
   text: string
 }
 
 export const EVENT_SOURCE: StreamHead = { headers: {}, text: `retry: ${RETRY_MS}\n\n` }
 
-/** More cannot follow one turn: its last event holds the whole reply. */
+/** Maximum number of readers of one turn: its last event contains the whole reply. */
 const MAX_READERS = 100
 
-/** To be called before a stream is opened. Throws `unavailable` if too many readers follow the turn. */
+/** Throws `unavailable` if too many readers follow the turn. Call it before a stream is opened. */
 export function checkReaders(turn: Turn): void {
   if (turn.readers >= MAX_READERS) throw overloaded()
 }
 
-/** With an iterator, each text is made when it can be sent. */
+/** An iterator makes each text when it can be sent. */
 export type LastEvents = string | Buffer | Iterator<string>
 
 /** Returns the next events of a turn, undefined if there are none yet. Called only when they can be sent. */
@@ -51,7 +51,7 @@ export type Feed = () => string | undefined
 /** The open event streams of this process. One timer serves all of them. */
 export class EventStreams {
   readonly #open = new Set<EventStream>()
-  /** Keys that ended, or got an end, while they may have had requests under way. */
+  /** End times by key id, of keys that were revoked or got an end, for requests that were already running then. */
   readonly #ends = new Map<string, number>()
   readonly #limits: StreamLimits
   readonly #clock: Clock
@@ -68,12 +68,12 @@ export class EventStreams {
     return this.#open.size
   }
 
-  /** Writes the head of the answer: from now on whatever happens is told as an event. A key that has ended meanwhile gets none. */
+  /** Writes the head of the response. From then on, results and errors are sent as events. Cuts the stream if the key has ended. */
   open(reply: FastifyReply, key: ApiKey, head = EVENT_SOURCE): EventStream {
     reply.hijack()
     const stream = new EventStream(reply, key, head, this.#warn)
     if (this.#hasEnded(key)) stream.cut()
-    // Whoever asked may have left while the turn was waiting for its session.
+    // The caller may have disconnected while the turn waited for its session.
     if (stream.isOpen) this.#open.add(stream)
     reply.raw.on('close', () => this.#open.delete(stream))
     const { heartbeatMs, streamStallMs } = this.#limits
@@ -81,12 +81,12 @@ export class EventStreams {
     return stream
   }
 
-  /** Of those who read. */
+  /** Ids of the keys of all open streams. */
   get keyIds(): Set<string> {
     return new Set([...this.#open].map(({ key }) => key.id))
   }
 
-  /** Cuts the streams of a key, those that are open and those that will be, from a time on. */
+  /** Cuts the open and the future streams of a key from a time on. */
   endKey(keyId: string, at: number): void {
     for (const [id, end] of this.#ends) if (end < this.#clock() - ENDS_KEPT_MS) this.#ends.delete(id)
     this.#ends.set(keyId, Math.min(at, this.#ends.get(keyId) ?? at))
@@ -111,10 +111,7 @@ export class EventStreams {
   }
 }
 
-/**
- * Server-sent events about one turn. What it has not yet sent stays in the turn, as a position in its text: a slow reader
- * holds no buffer but its socket's.
- */
+/** Server-sent events of one turn. Unsent text stays in the turn, and the stream stores a position in it: a slow reader uses no buffer except its socket's. */
 export class EventStream {
   readonly key: ApiKey
   readonly #response: ServerResponse
@@ -150,12 +147,12 @@ export class EventStream {
     return !this.#response.destroyed && !this.#response.writableEnded
   }
 
-  /** Whoever reads keeps up. */
+  /** Whether the reader keeps up. */
   get takes(): boolean {
     return this.isOpen && !this.#isBlocked
   }
 
-  /** The turn begins: what its feed makes of it follows as it grows. */
+  /** Sends the events of the turn's feed while the turn grows. */
   follow(turn: Turn, next: Feed): void {
     this.#next = next
     this.#unwatch = turn.watch(() => this.#pumpSoon())
@@ -166,7 +163,7 @@ export class EventStream {
     if (events !== '') this.#write(events)
   }
 
-  /** Sends the last events after everything else. They are made when they can be sent, because they may hold a whole reply. */
+  /** Sends the last events after everything else. They are made when they can be sent, because they may contain a whole reply. */
   end(events: () => LastEvents): void {
     this.#makeLast = events
     this.#pumpSoon()
@@ -179,12 +176,12 @@ export class EventStream {
   tick(now: number, { heartbeatMs, streamStallMs }: StreamLimits): void {
     const silentMs = now - this.#writtenAt
     if (this.#isBlocked) {
-      // Where it was this process that stood still, the news that the reader has taken something waits behind this timer.
+      // If this process itself was stalled, the `drain` event of a reader that reads is handled after this timer.
       if (silentMs > streamStallMs) setImmediate(() => this.#cutIfSilentSince(now))
     } else if (silentMs >= heartbeatMs && !this.#isPumping) this.#beatSoon(now)
   }
 
-  /** In turn with events: thousands of streams may be due at once. */
+  /** Takes turns with events, because thousands of streams may be due at once. */
   #beatSoon(now: number): void {
     const beat = ': still here\n\n'
     writingTurns.soon(this.#line, () => {
@@ -198,7 +195,7 @@ export class EventStream {
     if (this.#isBlocked && this.#writtenAt < time) this.cut()
   }
 
-  /** Pieces that came in one packet leave as one event. */
+  /** Pieces of text that arrive in one packet are sent as one event. */
   #pumpSoon(): void {
     if (this.#isPumping) return
     this.#isPumping = true
@@ -208,12 +205,12 @@ export class EventStream {
     })
   }
 
-  /** Returns how many bytes it wrote, about. */
+  /** Returns approximately how many bytes it wrote. */
   #pump(): number {
     try {
       return this.#writeEvents()
     } catch (error) {
-      // It was called from no request, so nobody else would catch it.
+      // No request calls this, so nothing else would catch the error.
       this.#warn('the events of a stream could not be made', error)
       this.#next = undefined
       this.cut()
@@ -236,7 +233,7 @@ export class EventStream {
     return chars
   }
 
-  /** Ends the stream behind its last event. */
+  /** Returns the next of the last events, and ends the stream after them. */
   #nextOfLast(): string | Buffer | undefined {
     if (this.#makeLast !== undefined) {
       const events = this.#makeLast()
@@ -253,7 +250,7 @@ export class EventStream {
   #write(text: string | Buffer): void {
     if (!this.isOpen) return
     this.#writtenAt = performance.now()
-    // Node holds a string and its bytes until they are sent.
+    // Node stores both a string and its bytes until they are sent.
     const sent = typeof text === 'string' && text.length > PIECE_CHARS ? Buffer.from(text) : text
     this.#isBlocked = !this.#response.write(sent)
   }
@@ -271,9 +268,7 @@ export function* joined(texts: Iterable<string>): Generator<string, void> {
   if (text !== '') yield text
 }
 
-/**
- * An event with these items in its last empty list of this name. Each is made when it can be sent: together they may be many times as long as the reply.
- */
+/** Yields an event with items in its last empty list `name`. Each is made when it can be sent: all may be many times as long as the reply. */
 export function* withItems(event: string, name: string, items: object[]): Generator<string, void> {
   const start = `"${name}":[`
   const at = event.lastIndexOf(`${start}]`) + start.length

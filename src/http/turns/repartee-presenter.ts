@@ -21,7 +21,7 @@ import { serveTurn } from './serve-turn.ts'
 
 type TurnCall = Call<Contract['sendMessage']> | Call<Contract['regenerateMessage']> | Call<Contract['previewAgent']>
 
-/** Answers a send: whole, or as events if the caller asks for them. */
+/** Answers a request for a reply, as a whole or as events if the caller asks for them. */
 export function answerTurn(
   deps: Deps,
   streams: EventStreams,
@@ -36,10 +36,7 @@ export function answerTurn(
   })
 }
 
-/**
- * Continues a stream after `Last-Event-ID`. Of a turn that has ended there is the last event only; 204 if that was seen, which stops an
- * `EventSource` from connecting again.
- */
+/** Resumes a stream after `Last-Event-ID`. For a turn that has ended, sends the last event; 204 if it was seen, so that an `EventSource` does not reconnect. */
 export async function streamTurn(deps: Deps, streams: EventStreams, call: Call<Contract['streamMessage']>): Promise<undefined> {
   const { session, params, request, reply, key } = call
   const question = await getQuestion(deps, session, params.messageId)
@@ -107,7 +104,7 @@ class ReparteePresenter implements Presenter<Answer> {
     return toEvent('turn.started', eventId(this.#run, 0), { chatSession, userMessage }) + this.completed(answer).toString()
   }
 
-  /** Returns how much of the text the reader has; undefined if it has seen nothing of this run. */
+  /** Returns how many characters of the text the reader has; undefined if it has seen nothing of this run. */
   #positionIn(turn: Turn): number | undefined {
     const [, run, at] = EVENT_ID.exec(this.#lastEventId ?? '') ?? []
     if (run !== turn.run || at === undefined) return undefined
@@ -115,7 +112,7 @@ class ReparteePresenter implements Presenter<Answer> {
   }
 }
 
-/** `run`: of the turn, or the id of its message if the run is unknown. `at`: how much of the text was sent with the event. */
+/** `run`: of the turn, or the id of its message if the run is unknown. `at`: how many characters of the text were sent up to this event. */
 const eventId = (run: string, at: number | 'end'): string => `${run}-${at}`
 
 const EVENT_ID = /^([0-9a-f]{12})-(\d{1,9}|end)$/
@@ -124,7 +121,7 @@ const EVENT_ID = /^([0-9a-f]{12})-(\d{1,9}|end)$/
 const completedEvents = new WeakMap<Answer, Buffer>()
 const sharedAnswers = { forKeys: new WeakMap<Exchange, Answer>(), forUsers: new WeakMap<Exchange, Answer>() }
 
-/** Returns the answer for a reader. Readers that are allowed to see the same share it. */
+/** Returns the answer for a reader. Readers with the same permissions share it. */
 function sharedAnswer(exchange: Exchange, reader: ApiKey): Answer {
   const answers = reader.userId === undefined ? sharedAnswers.forKeys : sharedAnswers.forUsers
   const answer = answers.get(exchange) ?? toAnswer(exchange, reader)

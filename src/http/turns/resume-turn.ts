@@ -8,7 +8,7 @@ import { checkReaders, type EventStreams } from './event-stream.ts'
 import type { Presenter } from './presenter.ts'
 import { endWithError, type TurnRequest } from './serve-turn.ts'
 
-/** The end of a turn may be known before the end of its text. */
+/** How long to wait for the rest of the text, because the end of a turn may be known first. */
 const TEXT_WITHIN_MS = 1_000
 
 export interface ResumeRequest<A extends object> extends Pick<TurnRequest<A>, 'request' | 'reply' | 'key' | 'toAnswer'> {
@@ -19,7 +19,7 @@ export interface ResumeRequest<A extends object> extends Pick<TurnRequest<A>, 'r
   hasEnded?: boolean
 }
 
-/** Serves a turn that began with another request, in whichever process it runs, as events. If it has ended, only its last events are sent. */
+/** Sends the events of a turn that another request started, in any process. If it has ended, only its last events are sent. */
 export async function resumeTurn<A extends object>(
   deps: Deps,
   streams: EventStreams,
@@ -27,7 +27,7 @@ export async function resumeTurn<A extends object>(
 ): Promise<void> {
   const own = deps.turns.find(question.id)
   const isWanted = () => !reply.raw.destroyed && !reply.raw.writableEnded
-  // Before anything is written: if it fails, the answer can still say so.
+  // Before anything is written, so that a failure can still be sent as an error response.
   const elsewhere = own === undefined && !hasEnded ? await deps.peers.follow(session, isWanted) : undefined
   const turn = own ?? elsewhere?.turn
   if (turn !== undefined) checkReaders(turn)

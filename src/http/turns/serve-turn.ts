@@ -13,7 +13,7 @@ import { isStored, type Keep, keepNothing } from '../route/idempotency.ts'
 import type { EventStream, EventStreams } from './event-stream.ts'
 import type { Presenter } from './presenter.ts'
 
-/** Does the work once for each Idempotency-Key; resolves to the stored answer if it was done before. */
+/** Runs the work once for each Idempotency-Key. Resolves to the stored answer if it ran before. */
 export type WorkOnce<A extends object> = (work: (keep: Keep) => Promise<A>) => Promise<A | StoredAnswer>
 
 /** One request for a reply. */
@@ -21,20 +21,20 @@ export interface TurnRequest<A extends object> {
   request: FastifyRequest
   reply: FastifyReply
   key: ApiKey
-  /** Undefined if the reply is wanted as a whole. */
+  /** Undefined if the caller wants the reply as a whole. */
   presenter: Presenter<A> | undefined
   once: WorkOnce<A>
   run(observer: TurnObserver, keep: Keep): Promise<Exchange>
   toAnswer(exchange: Exchange): A
-  /** With what the stored answer is deleted. Left out: with the session of the path. */
+  /** Returns the owner with which the stored answer is deleted. Default: the session of the path. */
   ownerOf?(exchange: Exchange): { sessionId: string; userId?: string | undefined }
-  /** Nobody else will ever see the reply, so the turn stops when the caller leaves. */
+  /** Whether the turn stops when the caller disconnects, because nobody else will ever see the reply. */
   stopsWithCaller?: boolean
 }
 
 /**
- * Runs a turn and serves it: whole, or as events if there is a presenter. Resolves to the answer, undefined if it was sent as events. Nothing is written before
- * the turn has started, so an error until then is an ordinary answer.
+ * Runs a turn and serves it as a whole, or as events if there is a presenter. Resolves to the answer; undefined if it was sent as events. Nothing is written
+ * before the turn has started, so an earlier error is an ordinary response.
  */
 export async function serveTurn<A extends object>(
   deps: Deps,

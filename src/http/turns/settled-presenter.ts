@@ -8,7 +8,7 @@ import { type Feed, joined, type StreamHead } from './event-stream.ts'
 import type { Presenter } from './presenter.ts'
 import { type BegunTurn, type TurnOutcome, toBegun, visibleOutcome } from './turn-outcome.ts'
 
-/** The events of a protocol whose readers cannot take text back. Each method returns the text of events, in one piece or in several. */
+/** Event format of a protocol in which sent text is final. Each method returns the text of events, in one or more pieces. */
 export interface EventFormat {
   started(begun: BegunTurn): string
   delta(text: string): string
@@ -19,7 +19,7 @@ export interface EventFormat {
 
 const NO_HEAD: StreamHead = { headers: {}, text: '' }
 
-/** Presents a turn in a format of others: citation marks are sent only as they stay. */
+/** Presents a turn in the format of another vendor. Citation marks are sent only in their final form. */
 export class SettledPresenter implements Presenter<TurnOutcome> {
   readonly head: StreamHead
   readonly #format: EventFormat

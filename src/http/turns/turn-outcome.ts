@@ -17,13 +17,13 @@ export interface BegunTurn {
   agentId: string
   sessionId: string
   userMessageId: string
-  /** Undefined where another process runs the turn. */
+  /** Undefined if another process runs the turn. */
   replyId: string | undefined
   /** In milliseconds since 1970. */
   createdAt: number
 }
 
-/** A turn that is done. */
+/** A turn that has ended. */
 export interface TurnOutcome extends BegunTurn {
   replyId: string
   content: string
@@ -60,14 +60,14 @@ export const toOutcome = (agentId: string, e: Exchange): TurnOutcome => ({
 export const visibleOutcome = ({ userId }: ApiKey, outcome: TurnOutcome): TurnOutcome =>
   userId === undefined ? outcome : { ...outcome, usage: null }
 
-/** Returns the outcome for a caller who wants the whole reply, also from an answer that was stored for an Idempotency-Key. */
+/** Returns the outcome for a caller who wants the whole reply, also if it was stored for an Idempotency-Key. */
 export function readAnswer(answer: TurnOutcome | StoredAnswer, reply: FastifyReply, key: ApiKey): TurnOutcome {
   if (!isStored(answer)) return visibleOutcome(key, answer)
   reply.raw.setHeader('Idempotency-Replayed', 'true')
   return visibleOutcome(key, JSON.parse(answer.answer) as TurnOutcome)
 }
 
-/** Reads the outcome of a stored reply. `key`: of the caller who reads it. */
+/** Reads the outcome of a stored reply. `key`: the reader's key. */
 export async function readOutcome({ db }: Deps, key: ApiKey, session: Session, reply: WholeMessage): Promise<TurnOutcome> {
   const { agentId, id: sessionId } = session
   const question = await findMessageAt(db, agentId, sessionId, reply.seq - 1)

@@ -1,4 +1,4 @@
-// Beginnings of sentences that refer to what is before them; the others are words that only look as if they did.
+// Words at the beginning of a sentence that refer to text before it. `impersonal` lists phrases that only look like that.
 const english =
   'this|these|that|those|they|their|its|it|he|she|then|however|therefore|thus|hence|otherwise|also|additionally|moreover|furthermore|' +
   'similarly|likewise|alternatively|instead|but|and|or|so|such|in (?:this|that|these|those|such)|if (?:so|not)|as a result|' +
@@ -22,19 +22,19 @@ const DANGLING = new RegExp(
   'iu',
 )
 
-/** The sentence begins with a word that refers to what is before it. English, German, French, Spanish, Japanese. */
+/** True if the sentence begins with a word that refers to text before it. English, German, French, Spanish, Japanese. */
 export const dangles = (sentence: string): boolean => DANGLING.test(sentence)
 
-/** What stands before the words of a line. */
+/** Marks before the words of a line. */
 const LINE_MARKS = /^\s*(?:[-*+•>]\s+|\d{1,3}[.)]\s+)*[*_"“„«'‘(]*/u
 const CODE_ROW_OR_ITEM = /^\s*(?:`{3}|~{3}|\||(?:[-*+•]|\d{1,3}[.)])\s)/
 
-/** "Yes" and "no" answer the question of their heading. English, German, French, Spanish, Italian, Portuguese, Dutch, Japanese. */
+/** "Yes" or "no", which answers the question in the heading. English, German, French, Spanish, Italian, Portuguese, Dutch, Japanese. */
 const YES_OR_NO =
   /^[\s*_"“«(]*(?:yes|no|not yet|ja|nein|nee|oui|non|sí|sì|sim|não)(?=[,.;:!–—]|\s[–—-])|^[「『\s]*(?:はい|いいえ)/iu
 
-/** The quote begins with the yes or no to a question before it. */
+/** True if the quote begins with the "yes" or "no" to a question before it. */
 export const saysYesOrNo = (quote: string): boolean => YES_OR_NO.test(quote)
 
-/** The quote begins with code, a row of a table, an item of a list, or a sentence that dangles. */
+/** True if the quote begins with code, a table row, a list item, or a sentence that refers to text before it. */
 export const startsAbruptly = (quote: string): boolean => CODE_ROW_OR_ITEM.test(quote) || dangles(quote.replace(LINE_MARKS, ''))

@@ -1,11 +1,11 @@
 import { normalize } from '../../text/fold.ts'
 
-/** What a question asks for, as far as its question word tells. */
+/** Kinds of answer that a question word asks for. */
 export const answerTypes = ['when', 'number', 'who', 'where', 'why', 'how'] as const
 export type AnswerType = (typeof answerTypes)[number]
 
-// Question words by type; the languages are English, German, Spanish, French, Italian, Portuguese, Dutch, Russian, Greek, Turkish, Romanian,
-// Polish, Arabic, Hindi, Thai, Vietnamese, Chinese, Japanese, Korean. `~` stands for the edge of a word in scripts that have spaces.
+// Question words by type, in English, German, Spanish, French, Italian, Portuguese, Dutch, Russian, Greek, Turkish, Romanian,
+// Polish, Arabic, Hindi, Thai, Vietnamese, Chinese, Japanese, Korean. `~` marks the edge of a word in scripts with spaces.
 const ASKING: [AnswerType, RegExp][] = [
   [
     'when',
@@ -45,7 +45,7 @@ const ASKING: [AnswerType, RegExp][] = [
   ],
 ]
 
-/** The first type whose question word the question holds; undefined for what, which and all else. `folded`: the question in lower case. */
+/** Returns the first type whose question word the question contains; undefined for "what", "which" and all others. */
 export function answerTypeOf(question: string): AnswerType | undefined {
   const lower = normalize(question).toLowerCase()
   return ASKING.find(([, pattern]) => pattern.test(lower))?.[0]
@@ -74,10 +74,7 @@ const PLACE = words(
 )
 const NAME_MARK = /·|・|[ァ-ヶー]{3,}|《|「|(?:氏|さん|王|帝|将軍|世)/u
 
-/**
- * How well a sentence fits what is asked, 0 to 1. `text`: the sentence; `names`: capitalised words in it that the question does not have,
- * not counting its first.
- */
+/** Returns how well a sentence fits the type, 0 to 1. `names`: capitalised words in it, except its first, that the question does not contain. */
 export function typeFit(type: AnswerType, text: string, names: number): number {
   const lower = text.toLowerCase()
   switch (type) {

@@ -8,24 +8,24 @@ import type { TermStatistics } from './question-terms.ts'
 import { headingAbove, isBlock, quotable, sectionOf, widthOf } from './quotable.ts'
 import type { Unit } from './units.ts'
 
-// In the order of `featureNames`. Fitted as bench/fit-answers.ts does: the likelihood that the unit chosen holds the answer, over half of the
-// questions of an English set, one of twelve languages and one of native questions. Flat: fits over other retrieval scores move single weights by
-// up to a third and the answers by half a point. What stands under a heading that is the question is set by hand, since those sets have no
-// headings: it answers the question, unless a sentence holds all its words. So is what a definition counts, and what a synonym does.
-// What a passage with several blocks says for its units was fitted on questions about documentation, six sets, each judged by the others.
+// Weights in the order of `featureNames`, fitted as in bench/fit-answers.ts: the likelihood that the chosen unit contains the answer, over half of the
+// questions of an English set, a set in twelve languages and a set of native questions. The optimum is flat: fits over other retrieval scores change single
+// weights by up to a third, and the answers by half a point. `defines`, `synonyms` and `under` are set by hand, `under` because the sets have no headings:
+// a heading that is the question decides, unless a sentence contains all its words. The weights of `passageFeatureNames` were fitted on six sets of questions
+// about documentation, each judged by the others.
 const WEIGHTS = [3.4, 1, 9, 3.4, 3.1, 2.1, 0, -1.9, -0.2, 0.3, 0.3, -0.2, 4, 4.5, 2, 1.6, 2.2, 1.8, 0.9, 4.6]
 
-// A second quote comes along if the weights give it this much of a chance to hold the answer, more for a long one: one more answer in twelve,
-// at ten words a reply on average. From another passage it is more often a wrong source.
+// Least probability, by the weights, that a second quote contains the answer; more for a long one. Second quotes answer one question in twelve more,
+// at ten words a reply on average. A quote from another passage is more often a wrong source.
 const SECOND_CHANCE = { samePassage: 0.09, other: 0.15 }
 const LENGTH = featureNames.indexOf('length')
 const MAX_QUOTES = 2
-/** Of two quotes together, as `widthOf` counts them. */
+/** The most characters of two quotes together, as `widthOf` counts them. */
 const MOST_CHARS = 850
 
 /**
- * Answers by quoting: the sentences, steps or code of the hits that most likely hold the answer, at most two stretches.
- * Quotes are verbatim. The best passage comes first. Deterministic; below a millisecond for six passages of 700 characters.
+ * Answers with verbatim quotes: the sentences, steps or code of the hits that most likely contain the answer, in at most two parts. The best passage
+ * comes first. Deterministic. Takes less than a millisecond for six passages of 700 characters.
  */
 export function extractAnswer(input: ExtractInput, statistics: TermStatistics): Extract {
   const { hits } = input.retrieval
@@ -56,7 +56,7 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
 /** From this likeness of heading and question on, the section answers the question: 26 of 28 did, in the documentation of six products. */
 const SAME_QUESTION = 0.75
 const SURE = 0.9
-/** Added to the score of a unit under a heading that asks the question. Set by hand: on six products 1 to 2 gain a fact and lose none or one. */
+/** Added to the score of a unit under a heading that asks the question. Set by hand: on six products, 1 to 2 gains a fact and loses none or one. */
 const BELOW_QUESTION = 1.5
 
 /** Returns a function that compares the heading above a unit with the question: `in words` if the heading is a question itself. */
@@ -71,19 +71,19 @@ function askedAbove(hits: readonly Hit[], isLike: IsLike) {
   }
 }
 
-/** Returns the units best first, after raising the score of those under a heading that asks the question. */
+/** Returns the units best first, after raising the score of units under a heading that asks the question. */
 function preferAsked(ranked: readonly Scored[], isBelow: (candidate: AnswerCandidate) => boolean): Scored[] {
   return ranked
     .map((one) => (isBelow(one.candidate) ? { ...one, score: one.score + BELOW_QUESTION } : one))
     .sort((a, b) => b.score - a.score)
 }
 
-/** Of what is asked. If the base does not know more than this, nothing in it comes close. */
+/** A share of the question. If the base does not contain more than this, nothing in it comes close. */
 const MOSTLY = 0.5
 /** Least probability that the base has the answer, and that the quote is right. An answer is more likely right than wrong. */
 const ANSWERS = { answerable: 0.2, right: 0.5 }
 const COMES_CLOSE = { answerable: 0.1, right: 0.05 }
-/** Least probability that the base has the answer, for running text, where there is no figure for the quote. */
+/** Least probability that the base has the answer, for running text, which has no probability for the quote. */
 const TEXT_COMES_CLOSE = 0.2
 
 function verdictOfSection(answerable: number, right: number, isElsewhere: boolean): Extract['found'] {
@@ -118,7 +118,7 @@ export function quoteSignalsOf(
   }
 }
 
-/** What the best sentence tells of the base having the answer; exported for the fit. */
+/** Returns the signals of the best sentence for `answerConfidence`. Exported for the fit. */
 export function signalsOf(
   { features, hit, pieces }: AnswerCandidate,
   { type, terms, candidates, language, pieces: asked }: Described,
@@ -145,7 +145,7 @@ interface Scored {
   score: number
 }
 
-/** Best first; exported for the fit. */
+/** Returns the units best first. Exported for the fit. */
 export function rank({ candidates }: Described): Scored[] {
   const scored = candidates.map((candidate) => ({
     candidate,
@@ -154,7 +154,7 @@ export function rank({ candidates }: Described): Scored[] {
   return scored.sort((a, b) => b.score - a.score || a.candidate.hit - b.candidate.hit || a.candidate.at - b.candidate.at)
 }
 
-/** Steps and code say all of how something is done. */
+/** Steps and code explain a procedure completely, so one quote is enough. */
 function mostQuotes({ kind }: AnswerCandidate, { type }: Described): number {
   return type === 'how' && (kind === 'item' || kind === 'code') ? 1 : MAX_QUOTES
 }
@@ -163,10 +163,10 @@ function mostQuotes({ kind }: AnswerCandidate, { type }: Described): number {
 const SEVERAL =
   /(?<!\p{L})(?:and|or|vs|versus|differences?|differs?|compared?|und|oder|unterschiede?|et|ou|différences?|y|o|diferencias?|e|differenz[ae]|diferenças?|en|of|verschil)(?!\p{L})/iu
 
-/** The question names several things, of which one section may say only a part. */
+/** True if the question names several things: one section may cover only a part of them. */
 const asksForSeveral = (question: string): boolean => SEVERAL.test(question)
 
-/** The best, and the next that says something else; `fromOne`: from the same passage. */
+/** Returns the best unit, and the next one with other words. `fromOne`: both from the same passage. */
 function choose(
   ranked: readonly Scored[],
   most: number,
@@ -193,13 +193,13 @@ function choose(
   return chosen
 }
 
-/** A yes answers a heading that is this much like the question. */
+/** From this likeness of heading and question on, a "yes" or "no" below the heading answers the question. */
 const MOSTLY_ASKED = 0.5
 
-/** A sentence that is this likely to hold the answer, against the one chosen, is not left out before it. */
+/** A sentence before the chosen one is quoted, too, if it is at least this likely to contain the answer, as a share of the chosen one. */
 const AS_LIKELY = 0.5
 
-/** The first unit of the section of `chosen` that is about as likely to hold the answer. */
+/** Returns the position of the first unit in the section of the given unit that is about as likely to contain the answer. */
 function earliestOf({ hit, at }: AnswerCandidate, ranked: readonly Scored[], units: readonly Unit[]): number {
   const heading = units.findLastIndex((unit, i) => unit.kind === 'heading' && i < at)
   const own = ranked.filter(({ candidate }) => candidate.hit === hit && candidate.at > heading && candidate.at <= at)
@@ -227,7 +227,7 @@ function quotesOf(
   for (const span of spans) {
     const last = joined.at(-1)
     const between = last?.hit === span.hit ? input.retrieval.hits[span.hit]!.text.slice(last.end, span.start) : 'apart'
-    // Neighbours read as one quote; so do stretches that overlap.
+    // Neighbouring parts read as one quote. So do overlapping parts.
     if (last !== undefined && between.trim() === '' && !between.includes('\n')) last.end = Math.max(last.end, span.end)
     else joined.push(span)
   }

@@ -16,28 +16,28 @@ import {
 } from './question-terms.ts'
 import { isNumbered, type Unit, unitsOf } from './units.ts'
 
-/** What is weighed of a unit, each between about 0 and 1; shares are of the question's idf. In the order of the fitted weights. */
+/** Features of a unit, each between about 0 and 1, in the order of the fitted weights. Shares are of the question's idf. */
 export const featureNames = [
-  'share', // the question's stems in the unit
-  'soft', // not in it, but a word spelt alike is
-  'passage', // the passage's score against the best one's
+  'share', // stems of the question in the unit
+  'soft', // not in the unit, but a similarly spelled word is
+  'passage', // score of the passage, as a share of the best score
   'before', // only in the unit before
   'title', // only in title or heading
-  'type', // has what the question word asks for
-  'pairs', // neighbours of the question that are neighbours here
-  'missing', // nowhere in passage, title and heading
+  'type', // fits the question word
+  'pairs', // neighbours in the question that are neighbours in the unit
+  'missing', // not in passage, title and heading
   'length',
-  'news', // says something that the question does not
-  'first', // opens its passage
-  'question', // asks itself
-  'under', // comes first under a heading with the question's terms, or opens the passage that is called what the question asks about
-  'defines', // says what the question's terms are, where that is the question
-  'synonyms', // not in it, but a synonym is
+  'news', // words that the question does not contain
+  'first', // first unit of its passage
+  'question', // is a question
+  'under', // first under a heading with the question's terms, or opening of the passage whose name a definition question asks about
+  'defines', // defines the question's terms, if the question asks for a definition
+  'synonyms', // not in the unit, but a synonym is
   ...passageFeatureNames,
-  'pieces', // pieces of the question's words, by how few of the units have them
+  'pieces', // n-grams of the question's words, weighted by how few units contain them
 ] as const
 
-/** A unit of one of the hits, ready to be judged. */
+/** A unit of a hit, with its features. */
 export interface AnswerCandidate extends Unit {
   hit: number
   /** Position among the hit's units. */
@@ -46,45 +46,45 @@ export interface AnswerCandidate extends Unit {
   pieces: PiecesHeld
 }
 
-/** A question against its passages. */
+/** The units of the hits, described for one question. */
 export interface Described {
   type: AnswerType | undefined
   candidates: AnswerCandidate[]
-  /** The units of each hit, headings too; none of a hit that is left out. */
+  /** The units of each hit, including headings; empty for a hit that is left out. */
   units: Unit[][]
   pieces: QuestionPieces
-  /** Of the best passage. */
+  /** Language of the best passage. */
   language: Language
-  /** Sum of the question's idf, and how many terms it has, in the best passage's language. */
+  /** Sum of the question's idf, and its number of terms, in the best passage's language. */
   idf: number
   terms: number
-  /** 0 to 1: the share of what is asked that the base does not know, and the best passage has nothing spelt alike of. */
+  /** 0 to 1: the share of the question that the base does not contain, and that no word of the best passage is spelled like. */
   unknown: number
 }
 
 const NEAR = 4
 const USUAL_WORDS = 25
 const NEWS_WORDS = 4
-// Passages that score less than this share of the best one never held the answer chosen: leaving them out halves the time.
+// Passages below this share of the best score never contained the chosen answer. Leaving them out halves the time.
 const LEAST_SCORE = 0.5
-/** An entry of a glossary names a thing once, and others name it often. */
+/** Lower for definitions: a glossary entry names a thing once, other passages name it often. */
 const LEAST_SCORE_OF_DEFINITION = 0.3
-/** Of one question, the best passages first: some 40 ms in which all other questions wait. Fifteen long passages of prose hold less. */
+/** Limits for one question, best passages first: about 40 ms in which all other questions wait. Fifteen long passages of prose have less. */
 const MOST_CHARS = 30_000
 const MOST_UNITS = 600
 const MOST_UNITS_OF_PASSAGE = 250
 
-// What a fit says of the answer, by type, on the sets of bench/fit-answers.ts: a year is rarer than a name or a place, and tells more.
-// Those sets hardly ask how; there it is steps and code that fit, and they are the answer.
+// Weight of the type, fitted on the sets of bench/fit-answers.ts: a year is rarer than a name or a place, so it is stronger evidence.
+// The sets hardly contain "how" questions. For them, steps and code fit the type, and are the answer.
 const TYPE_COUNTS: Record<AnswerType, number> = { when: 1.25, number: 1, who: 0.5, where: 0.6, why: 0.4, how: 1 }
 
-/** Describes the units of the hits, as many as one question may take. Pure; linear in the passages. `statistics` gives each stem its weight. */
+/** Describes the units of the hits, within the limits for one question. Pure; linear in the passages. `statistics` gives each stem its weight. */
 export function describe(asking: Asking, hits: readonly Hit[], statistics: TermStatistics): Described {
   const type = answerTypeOf(asking.question)
   const asksWhatIs = isDefinitionAsked(asking.question)
   const byLanguage = new Map<Language, QuestionTerms>()
   const pieces = new QuestionPieces(asking.question)
-  // "A lamp" is a phrase of every passage about lamps.
+  // Not for definition questions: "a lamp" is a phrase of every passage about lamps.
   const phrases = new Phrases(asksWhatIs ? [] : wordsOf(asking.question))
   const described: Described = { type, candidates: [], units: [], pieces, language: 'en', idf: 0, terms: 0, unknown: 0 }
   const best = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE)
@@ -96,7 +96,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
     const analysis = analyse(hit.text)
     let asked = byLanguage.get(analysis.language)
     if (asked === undefined) {
-      // In the passage's language, so that the same word gets the same stem.
+      // Uses the passage's language, so that the same word gets the same stem.
       asked = termsOf(asking, analysis.language, statistics)
       byLanguage.set(analysis.language, asked)
     }
@@ -153,7 +153,7 @@ interface Reading {
   type: AnswerType | undefined
   asksWhatIs: boolean
   passage: number
-  /** How much its title and heading are the name of what is asked about, where a question asks what something is. */
+  /** If the question asks what something is: how well title and heading match its name. */
   named: number
   ofPassage: number[]
 }
@@ -161,17 +161,17 @@ interface Reading {
 interface Seen {
   mask: number
   soft: number
-  /** Terms of which it has a synonym. */
+  /** Terms with a synonym in the unit. */
   synonyms: number
   words: number
   news: number
-  /** Capitalised words, but for the first, that the question does not have. */
+  /** Capitalised words, except the first word, that the question does not contain. */
   names: number
   places: Places
   pieces: PiecesHeld
 }
 
-/** Returns the bits of the terms that a word of the passage is spelt like. */
+/** Adds a candidate for each unit except headings. Returns the bits of the terms that a word of the passage is spelled like. */
 function addCandidates(candidates: AnswerCandidate[], reading: Reading): number {
   const { asked, units, context } = reading
   const seen = look(reading)
@@ -180,7 +180,7 @@ function addCandidates(candidates: AnswerCandidate[], reading: Reading): number 
   let heading = 0
   let headed = false
   let before = 0
-  /** Words of the heading that the question does not have. */
+  /** Words of the heading that the question does not contain. */
   let others = 0
   const opening = units.findIndex(({ kind }) => kind === 'sentence')
   for (const [at, unit] of units.entries()) {
@@ -219,20 +219,20 @@ function addCandidates(candidates: AnswerCandidate[], reading: Reading): number 
   return seen.reduce((mask, unit) => mask | unit.soft, 0)
 }
 
-/** Steps and code tell how, whatever their words. */
+/** Steps and code answer how to do something, with any words. */
 function fitOf(type: AnswerType, unit: Unit, text: string, names: number): number {
   if (type === 'how' && (unit.kind === 'code' || isNumbered(text, unit))) return 1
   return typeFit(type, text.slice(unit.start, unit.end), names)
 }
 
-/** Sorts the tokens of a passage to its units. */
+/** Assigns the tokens of a passage to its units. */
 function look({ tokens, units, asked, pieces, text }: Reading): Seen[] {
   const seen = units.map(
     (): Seen => ({ mask: 0, soft: 0, synonyms: 0, words: 0, news: 0, names: 0, places: [], pieces: pieces.none() }),
   )
   let at = 0
   for (const token of tokens) {
-    // Pairs of characters stand before the words of their run: the place may go back.
+    // Pairs of characters come before the words of their run, so the position may go back.
     while (at > 0 && token.start < units[at]!.start) at--
     while (at < units.length && token.start >= units[at]!.end) at++
     if (at === units.length) at = units.length - 1
@@ -259,11 +259,11 @@ function isCapital(unit: number, character: string): boolean {
   return unit < 128 ? unit >= 65 && unit <= 90 : /\p{Lu}/u.test(character)
 }
 
-/** Linear in the places, since a sentence may repeat the question's words without end. */
+/** Linear in the places, because a sentence may repeat the question's words any number of times. */
 function closePairs({ pairs, terms }: QuestionTerms, places: Places): number {
   if (pairs.length === 0 || places.length < 2) return 0
   const last: number[] = new Array(terms.length).fill(Number.NEGATIVE_INFINITY)
-  /** By bit, the bits that are near it somewhere. */
+  /** By bit: the bits that are near it anywhere in the unit. */
   const near: number[] = new Array(terms.length).fill(0)
   for (const { bit, word } of places) {
     for (let other = 0; other < last.length; other++) {

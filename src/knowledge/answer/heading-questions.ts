@@ -1,22 +1,22 @@
 import type { Language } from '../../text/languages.ts'
 
 const MAX_WORDS = 9
-/** The number or letter before the name of a section. */
+/** The number or letter before a section name. */
 const NUMBERED = /^(?:(?:\d+(?:\.\d+)*|[IVX]+)[.):]?|[A-Za-z][.)])\s+/
-/** Words and no more: a heading with other marks is a label or code. */
+/** Only words: a heading with other marks is a label or code. */
 const PLAIN = /^\p{Lu}[\p{L}\p{N}' ’/&-]{3,}$/u
 const PREFIX = /^(?:Q(?:uestion)?|Frage|FAQ|P(?:regunta)?)\s?[.:)]\s*/u
-/** How a question to a product begins. "Still not sure?" and "Want to know more?" are none. */
+/** The beginning of a question to a product. "Still not sure?" and "Want to know more?" are not such questions. */
 const ENGLISH_QUESTION =
   /^(?:what|who|whom|whose|when|where|why|how|which|can|could|do|does|did|is|are|was|were|will|would|should|may|must|has|have|if|i|i['’]ve|my)\b/i
-/** The reader is asked, rather than the product. */
+/** Questions to the reader, not to the product. */
 const ASKS_THE_READER = /\b(?:are|do|did|have|will|would|can) you (?:feel|think|want|like|need|ready|inspired|looking|using)\b/i
 
-/** A pronoun for the subject of the page: without the page, the question is unclear. */
+/** A pronoun for the subject of the page. The question is unclear without the page. */
 const POINTS =
   /^(?:how|what|where|when|why|who|which)?\W*\b(?:does|do|is|are|was|will|can|should|has) (?:it|this|that|these|those|they)\b(?! (?:cost|take|possible|safe|free|legal|allowed|necessary))/i
 
-/** Verbs that headings of instructions begin with. */
+/** Verbs at the beginning of instruction headings. */
 const VERBS = new Set(
   (
     'add allow analyse analyze apply ask assign attach avoid build calculate cancel choose clean collect compute configure connect convert create customise customize ' +
@@ -25,7 +25,7 @@ const VERBS = new Set(
     'rotate secure select send submit subscribe switch troubleshoot understand uninstall use validate verify write'
   ).split(' '),
 )
-/** Of these most are nouns in a heading: "Log details", "Access control". They need an article after them. */
+/** Verbs that are mostly nouns in a heading: "Log details", "Access control". They need an article after them. */
 const NOUNS_TOO = new Set(
   (
     'access backup change check compare contact debug design display export host import limit link list load log measure monitor move order pay plan process record release report ' +
@@ -34,7 +34,7 @@ const NOUNS_TOO = new Set(
 )
 const ARTICLE = /^(?:an?|the|your|my|our|this|all|multiple|several|new|more|two)$/i
 const ENDS_OPEN = /\s(?:to|of|for|in|on|with|by|from|and|or|as|at)$/i
-/** "Opening hours" are hours, and nothing that somebody opens. */
+/** A gerund in a noun phrase: "Opening hours" are hours, not something that a user opens. */
 const NOUN_OF_GERUND = /^\p{Lu}\p{Ll}+ing (?:hours|times|fees|costs|charges|rules|conditions|options|instructions|requirements)$/u
 const SMALL_WORDS = new Set(
   'a an and are as at by can do does for from has have how i in is it my of on or our that the to was what when where which who why will with you your'.split(
@@ -42,7 +42,7 @@ const SMALL_WORDS = new Set(
   ),
 )
 
-/** Languages in which a heading of instructions begins with an infinitive, and "how" before it makes it a question. */
+/** Languages in which an instruction heading begins with an infinitive, and "how" before it makes a question. */
 const INFINITIVES: Partial<Record<Language, { heading: RegExp; ask: (heading: string) => string }>> = {
   fr: {
     heading: /^\p{Lu}\p{Ll}*(?:er|ir|re)\s(?:une?|les?|la|l['’]|son|sa|ses|mon|ma|mes|des|du|de\s|d['’]|à|au)/u,
@@ -52,13 +52,13 @@ const INFINITIVES: Partial<Record<Language, { heading: RegExp; ask: (heading: st
   it: { heading: /^\p{Lu}\p{Ll}*(?:are|ere|ire)\s(?:un[ao]?|il|l[aoe]|i|gli|l['’])/u, ask: (heading) => `Come ${heading}?` },
   pt: { heading: /^\p{Lu}\p{Ll}*(?:ar|er|ir)\s(?:uma?|[ao]s?|seus?|suas?)\s/u, ask: (heading) => `Como ${heading}?` },
 }
-/** German puts the infinitive last: "Das Passwort ändern". */
+/** In German, the infinitive comes last: "Das Passwort ändern". */
 const GERMAN = /^(?:(?:das|die|den|ein|eine|einen|mein|meine|meinen)\s)[\p{L}\p{N} -]{3,40}\s\p{Ll}+(?:en|ern|eln)$/iu
 const JAPANESE = /^[^、。？?！!\s]{2,30}(?:する|[えけげせてねべめれ]る|[うくぐすつぬぶむる])$/u
 
 /**
- * The question that a heading answers, as a user would ask it: "Install the client" → "How do I install the client?". Undefined for headings that name a subject alone,
- * since of those nobody knows what is asked. `written`: the words of the passage, as it writes them.
+ * Returns the question that a heading answers, in a user's words: "Install the client" → "How do I install the client?". Undefined for headings that only name
+ * a subject, because the question is unknown. `written`: the words of the passage, in the passage's own case.
  */
 export function questionOf(heading: string, language: Language, written: ReadonlySet<string>): string | undefined {
   const name = heading.replace(NUMBERED, '').trim()
@@ -70,7 +70,7 @@ export function questionOf(heading: string, language: Language, written: Readonl
   return infinitive?.heading.test(name) === true ? infinitive.ask(name[0]!.toLowerCase() + name.slice(1)) : undefined
 }
 
-/** A heading that is a question, as a user would ask it; undefined where it is none that a user would. */
+/** Returns a heading that is a question, in a user's words; undefined if no user would ask it. */
 export function cleanQuestion(heading: string, language: Language, written: ReadonlySet<string>): string | undefined {
   const question = heading.replace(NUMBERED, '').replace(PREFIX, '')
   if (language !== 'en') return question
@@ -90,7 +90,7 @@ function ofEnglish(heading: string, written: ReadonlySet<string>): string | unde
   return /\b(?:you|we|us|our)\b|&/i.test(rest) ? undefined : `How do I ${verb} ${rest}?`
 }
 
-/** The verb that an instruction begins with: of "Install" and of "Installing". */
+/** Returns the verb at the beginning of an instruction, for example "install" for "Install" and "Installing". */
 function verbOf(word: string, next: string | undefined): string | undefined {
   const small = word.toLowerCase()
   const isArticle = next !== undefined && ARTICLE.test(next)
@@ -106,14 +106,14 @@ const isTitleCase = (text: string): boolean => {
   return words.length > 0 && words.filter((word) => /^\p{Lu}\p{Ll}/u.test(word)).length / words.length > 0.5
 }
 
-/** With small letters where the passage writes a word so elsewhere, or everybody does: else it may be a name. */
+/** Lowercases common words, and words that the passage writes in lowercase elsewhere. Other words may be names. */
 const sentenceCase = (text: string, written: ReadonlySet<string>): string =>
   text
     .split(' ')
     .map((word, at) => (at === 0 && /^\p{Lu}/u.test(word) && text.endsWith('?') ? word : lowered(word, written)))
     .join(' ')
 
-/** With a small first letter where the passage, of which these are the words, writes that word so elsewhere. */
+/** Lowercases the first letter if the word is common, or in lowercase elsewhere in the passage. `written`: the words of the passage. */
 export function lowered(phrase: string, written: ReadonlySet<string>): string {
   const first = /^\p{Lu}\p{Ll}*(?![\p{L}'’])/u.exec(phrase)?.[0]
   if (first === undefined) return phrase

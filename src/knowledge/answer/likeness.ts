@@ -2,13 +2,13 @@ import { analyse, contentStems } from '../../text/analyse.ts'
 import { idfOf } from '../query/idf.ts'
 import type { TermStatistics } from './question-terms.ts'
 
-/** `least`: all that matters is whether the likeness reaches it. */
+/** Returns true if the likeness of heading and question is at least `least`. */
 export type IsLike = (heading: string, least: number) => boolean
 
 /**
- * Returns a function that compares a heading with the question. Their likeness is 0 to 1: the words that both share, weighed by idf; 1 if both say
- * the same. In the documents of Repartee, where the name is in most passages, "is it fast" is like "Is Repartee fast?". Words that only the heading
- * has are looked up only if they can decide, because in PostgreSQL that costs a round trip.
+ * Returns a function that compares a heading with the question. Their likeness is 0 to 1: the words that both share, weighed by idf; 1 if both say the same.
+ * In Repartee's documents, most passages contain the name, so "is it fast" is like "Is Repartee fast?". Words that only the heading has are looked up
+ * only if they can decide, because in PostgreSQL that costs a round trip.
  */
 export function likenessTo(question: string, statistics: TermStatistics): IsLike {
   const analysed = analyse(question)

@@ -4,11 +4,11 @@ import type { Token } from '../../text/analyse.ts'
 import type { AnswerType } from './answer-types.ts'
 import { isBlock } from './quotable.ts'
 
-/** What a passage with several blocks says for all of its units. Each is 0 to about 1; 0 in running text. In the order of the fitted weights. */
+/** Features that all units of a passage with several blocks share. Each is 0 to about 1; 0 in running text. In the order of the fitted weights. */
 export const passageFeatureNames = [
   'phrases', // pairs of neighbouring words of the question, stop words included, that are neighbours in the passage
   'phrasesAbove', // the same in its heading or the title
-  'steps', // has numbered steps, where the question asks how
+  'steps', // has numbered steps, if the question asks how
   'faq', // its heading is a question
 ] as const
 
@@ -25,7 +25,7 @@ export class Phrases {
     this.#size = this.#pairs.values().reduce((sum, seconds) => sum + seconds.size, 0)
   }
 
-  /** 0 to 1: the pairs that are neighbours in one of the texts, of all pairs. */
+  /** Returns 0 to 1: the share of the pairs that are neighbours in one of the texts. */
   shareIn(...texts: (readonly Token[])[]): number {
     if (this.#size === 0) return 0
     const found = new Set<string>()
@@ -60,10 +60,10 @@ export function passageFeatures(hit: Hit, { phrases, type, asksWhatIs, tokens, t
     phrases.shareIn(tokens),
     phrases.shareIn(title, heading),
     type === 'how' && STEP.test(hit.text) ? 1 : 0,
-    // The section below another question is no definition.
+    // The section below another question is not a definition.
     isQuestion(lastHeading(hit)) && !asksWhatIs ? 1 : 0,
   ]
 }
 
-/** The heading of a passage's own section; its title where it has none. */
+/** Returns the heading of a passage's own section, or the title if there is none. */
 export const lastHeading = ({ heading, title }: Hit): string => innermost(heading) || title

@@ -6,20 +6,20 @@ import { unitsOf } from './units.ts'
 
 const QUESTION_END = /[?？؟]$/u
 const MARKS = /^[\s#>*+\-–•]+|^\d{1,3}[.)]\s+|[*_`]+/g
-// "A widget is a …", "Hydraulics are the …": the sentence says what its subject is, and opens with it.
+// "A widget is a …", "Hydraulics are the …": a sentence that begins with its subject and defines it.
 const DEFINITION =
   /^((?:The |An? )?[\p{L}\p{N}][\p{L}\p{N}'’-]*(?: (?!is\b|are\b|was\b|were\b)[\p{L}\p{N}'’-]+){0,4}) (is|are|was|were) (?:an? |the |one of )/u
 const POINTING =
   /^(?:it|this|that|these|those|they|he|she|we|you|i|there|here|what|which|who|one|another|some|many|most|all|each|both|his|her|their|its|our|your|such|if|when|while|as|in|on|at|for|by|with|from|after|before|during|because|although|since|however|but|and|or|so|also|then|not|no|the (?:former|latter|first|second|third|last|following|above|next|other|same|result|reason|purpose|goal|idea|number|name|only|main|most|term))\b/i
-// A verb, an adverb or a preposition in a subject means that it is longer than what was caught, or points back.
+// With a verb, an adverb or a preposition in it, the matched subject is incomplete or refers to text before it.
 const NOT_IN_SUBJECT =
   /^(?:of|to|in|on|by|from|with|within|among|that|which|who|whether|has|have|had|can|will|and|or|de|as|for|at|about|given|example|previous|following|today|now|also|not|then|below|above|entire|\p{L}+ly)$/iu
 const RUN_TOGETHER = /\p{Ll}\p{Lu}/u
 const WORD = /[\p{L}\p{N}]+/gu
 
 /**
- * Questions that a passage itself raises, best first, in the words of its headings; in English also from definitions. May be none. Each is made when it is asked for:
- * a passage may hold hundreds.
+ * Yields questions that a passage raises, best first: from its headings, and in English also from definitions. May be none.
+ * Creates each question on demand, because a passage may have hundreds.
  */
 export function* phraseQuestions(hit: Hit): Generator<string> {
   const made = new Set<string>()
@@ -54,7 +54,7 @@ const clean = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** One whole question, not one that ends a longer line, and of more than a word. */
+/** Returns true for one whole question of more than one word, not for a longer line that ends with a question. */
 function isQuestion(text: string): boolean {
   return (
     QUESTION_END.test(text) &&
@@ -71,7 +71,7 @@ function ofDefinition(sentence: string, written: ReadonlySet<string>): string[] 
   if (name === undefined || POINTING.test(name)) return []
   const [article, ...rest] = /^(?:The|An?) /.test(name) ? name.split(' ') : ['', ...name.split(' ')]
   if (rest.some((word) => NOT_IN_SUBJECT.test(word) || RUN_TOGETHER.test(word)) || /^\p{L}+ing$/u.test(rest[0]!)) return []
-  // "The conflict" is one that was spoken of before; "the Rhine" is a name.
+  // "The conflict" was mentioned before; "the Rhine" is a name.
   if (article === 'The' && !rest.some((word) => /^\p{Lu}/u.test(word))) return []
   const subject = article === '' ? lowered(name, written) : `${article!.toLowerCase()} ${rest.join(' ')}`
   return [`What ${match![2]} ${subject}?`]

@@ -1,22 +1,22 @@
 import { analyse, type Token } from '../../text/analyse.ts'
 
-// Three letters tell one root from another, and where words are not kept apart about a syllable from another.
+// Three letters distinguish one root from another. In scripts without spaces, they distinguish about one syllable from another.
 const LETTERS = 3
-// Beyond so many pieces a question is a text, and its head tells enough.
+// A question with more pieces is a text, and its beginning is specific enough.
 const MAX_PIECES = 256
 const EDGE = 1
-// The words of a run of Han and Kana stand in its pairs already.
+// Words of a run of Han and Kana are covered by the pairs of its characters.
 const HAN = /^[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/u
 
-/** Which pieces of a question's words stand in a unit: a bit for each. */
+/** A bit for each piece of the question: 1 if the unit contains it. */
 export type PiecesHeld = Uint32Array
 
-/** By hash: the number of the question's piece, from 1; of the question under way. */
+/** By hash: the number of the piece in the current question, from 1; 0 for other pieces. */
 const numbers = new Uint16Array(0x10000)
 
 /**
- * The pieces of a question's words: three letters, or a pair of characters of Han and Kana. Unlike stems they meet through inflection,
- * compounds and words cut in another way, in any script. One question at a time.
+ * The pieces (n-grams) of a question's words: three letters, or a pair of characters of Han and Kana. Unlike stems, they match inflections, compounds and
+ * words split in another way, in any script. Supports one question at a time.
  */
 export class QuestionPieces {
   #count = 0
@@ -35,7 +35,7 @@ export class QuestionPieces {
     return new Uint32Array((this.#count >> 5) + 1)
   }
 
-  /** Adds what a token of `text` has of the question. */
+  /** Adds the question's pieces that a token of `text` contains. */
   note(token: Token, text: string, held: PiecesHeld): void {
     forEachPiece(token, text, (hash) => {
       const number = numbers[hash]!
@@ -43,7 +43,7 @@ export class QuestionPieces {
     })
   }
 
-  /** The share of the pieces, all alike, that these units hold together. */
+  /** Returns the share of the pieces that these units contain together. All pieces have the same weight. */
   shareIn(units: readonly PiecesHeld[]): number {
     let met = 0
     for (let number = 1; number <= this.#count; number++) if (units.some((held) => bitOf(held, number) === 1)) met++
@@ -51,8 +51,8 @@ export class QuestionPieces {
   }
 
   /**
-   * The share of the pieces that each unit holds. Each piece counts by how few of the units have it: what all passages found are about hardly
-   * counts, and what none of them has does not count at all.
+   * Returns the share of the pieces in each unit. The fewer units contain a piece, the more it counts: a piece of the common topic hardly counts,
+   * and a piece in no unit does not count.
    */
   shares(units: readonly PiecesHeld[]): number[] {
     const weights = new Float64Array(this.#count + 1)
@@ -73,7 +73,7 @@ export class QuestionPieces {
 
 const bitOf = (held: PiecesHeld, number: number): number => (held[number >> 5]! >> (number & 31)) & 1
 
-/** Words have edges, which tell "art" from "start"; where they are not kept apart, pieces reach into the next word instead. */
+/** Words have edges, which distinguish "art" from "start". In scripts without spaces, pieces extend into the next word instead. */
 function forEachPiece({ exact, stem, spaced, start, end }: Token, text: string, visit: (hash: number) => void): void {
   if (exact === '') visit(hashOf(stem.charCodeAt(0), stem.charCodeAt(1), EDGE))
   else if (spaced) {
@@ -90,7 +90,7 @@ function forEachPiece({ exact, stem, spaced, start, end }: Token, text: string, 
       visit(hashOf(text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2)))
 }
 
-/** 16 bits; a meeting of two different pieces by chance is rare enough. */
+/** Returns 16 bits. Collisions of different pieces are rare enough. */
 function hashOf(first: number, second: number, third: number): number {
   return Math.imul(Math.imul(first * 31 + second, 0x85ebca6b) ^ third, 0x9e3779b1) >>> 16
 }

@@ -3,11 +3,11 @@ import type { Language, Token } from '../../text/analyse.ts'
 import { idfOf } from '../query/idf.ts'
 import { toQuestion } from '../query/question.ts'
 
-// Bits of a number: a question with more distinct terms is cut off.
+// Terms are bits of a number. Further distinct terms of a question are left out.
 const MAX_TERMS = 30
 const ALIKE = 0.5
 
-/** What the base knows of its terms: how many passages it has, and how many of them hold a stem. */
+/** Statistics of a base: its number of passages, and how many of them contain a stem. */
 export interface TermStatistics {
   passages: number
   frequency(stem: string): number
@@ -20,31 +20,31 @@ export interface Asking {
 }
 
 interface Term {
-  /** Of the question's idf. */
+  /** Share of the question's idf. */
   share: number
-  /** 0 where the script has no words to be spelt alike. */
+  /** Number of letters; 0 if the script has no words to compare by spelling. */
   letters: number
 }
 
-/** The terms of a question as words of one language; a set of them is a mask of their bits. */
+/** The terms of a question as words of one language. A set of terms is a mask of their bits. */
 export interface QuestionTerms {
   terms: Term[]
   bits: Map<string, number>
   exact: Set<string>
-  /** By a stem that means the same as some of them: their bits. */
+  /** By stem: the bits of the terms that it is a synonym of. */
   synonyms: Map<string, number>
   idf: number
-  /** Bits of the terms that the base does not hold, nor a synonym of them. */
+  /** Bits of the terms that the base does not contain, not even as a synonym. */
   unknown: number
-  /** Bits of terms that follow each other in the question, each pair once, with the smaller share times how often they do. */
+  /** Bits of neighbouring terms in the question, each pair once. `share`: the smaller share, times the number of occurrences. */
   pairs: { first: number; second: number; share: number }[]
   /** The trigrams of the terms, each with the bits of its terms. */
   grams: Map<number, number>
-  /** By word: the bits of the terms that it is spelt like. */
+  /** By word: the bits of the terms that it is spelled like. */
   known: Map<string, number>
 }
 
-/** Bit of each term met, with the number of words before it. */
+/** The bit of each term found, with the number of words before it. */
 export type Places = { bit: number; word: number }[]
 
 /** `statistics` gives each stem its weight. */
@@ -105,7 +105,7 @@ export function shareOf(asked: QuestionTerms, mask: number): number {
   return share
 }
 
-/** Bits of the terms that a word is spelt like: half of their trigrams in common. */
+/** Returns the bits of the terms that a word is spelled like: they share at least half of their trigrams. */
 export function alike({ terms, grams, known }: QuestionTerms, word: string): number {
   let mask = known.get(word)
   if (mask !== undefined) return mask
@@ -126,7 +126,7 @@ export function alike({ terms, grams, known }: QuestionTerms, word: string): num
   return mask
 }
 
-/** Three neighbouring letters as one number, with a boundary on both ends: as many as the word has letters. */
+/** Visits each three neighbouring letters as one number, with a boundary on both ends: as many as the word has letters. */
 function forEachTrigram(word: string, visit: (gram: number) => void): void {
   let first = 0
   let second = 1

@@ -5,16 +5,16 @@ import { dangles } from './abrupt.ts'
 import type { AnswerType } from './answer-types.ts'
 import { isNumbered, lineStart, type Unit } from './units.ts'
 
-// All sizes are characters, as `widthOf` counts them. What is quoted along with a unit stays below this: more is for the reader to open.
+// All sizes are characters, as `widthOf` counts them. A unit and the text quoted with it stay below this: the reader can open the rest.
 const MOST = 900
-/** A paragraph up to this is quoted whole, from a longer one what follows the sentence. */
+/** A paragraph up to this size is quoted whole. A longer one is quoted from the sentence on. */
 const PARAGRAPH = 400
-/** A list up to this is quoted whole, although the answer is one of its items. */
+/** A list up to this size is quoted whole, although the answer is one of its items. */
 const LIST = 400
 /**
- * Returns the stretch to quote so that a unit makes sense. Of a passage with several blocks: a short section to its end, beginning with the unit at `earliest`, and else
- * the block of the unit with the blocks after it that fit. A block is a paragraph, a list, a table or code, with the line that leads up to it. Steps are quoted alone for a question how to do
- * something. In running text a sentence stays as it is.
+ * Returns the part to quote so that a unit makes sense. In a passage with several blocks, that is a short section from the unit at `earliest` to its end, or
+ * the unit's block with the next blocks that fit. A block is a paragraph, a list, a table or code, with the line that introduces it. For a question how to
+ * do something, steps are quoted alone. In running text, a sentence is quoted alone.
  */
 export function quotable(
   text: string,
@@ -41,7 +41,7 @@ export function quotable(
       if (isSteps) grow(MOST, 'item', 'code')
       else if (isBlock(text)) {
         grow(LIST, 'item')
-        // A part of a list says no more than its item.
+        // A part of a list says no more than its item, so only whole lists are quoted.
         if (isIn(units[first - 1], 'item') || isIn(units[last + 1], 'item')) [first, last] = [at, at]
       }
       break
@@ -73,19 +73,19 @@ export function quotable(
   }
   if (isBlock(text) && !isSteps) [first, last] = withSection(text, units, [first, last], size, earliest)
   if (unit.kind !== 'sentence' && unit.kind !== 'code' && last > first && first > 0 && leads(text, units[first - 1]!)) first--
-  // What it leads up to was a picture, or is too long.
+  // The text that this line introduces was a picture, or is too long.
   while (last > Math.max(first, at) && leads(text, units[last]!)) last--
   return { start: last > first || unit.kind === 'row' ? lineStart(text, units[first]!) : unit.start, end: units[last]!.end }
 }
 
-/** A section up to this is quoted to its end; of a longer one, the blocks after the answer. */
+/** A section up to this size is quoted to its end. From a longer one, the blocks after the answer are quoted. */
 const SECTION = 800
-/** What comes before the answer is quoted along up to this. */
+/** Text up to this size before the answer is quoted, too. */
 const SHORT_OPENING = 40
 
 type Range = [first: number, last: number]
 
-/** The range with the rest of its section from the unit at `earliest` on, as far as whole blocks fit. */
+/** Returns the range with the rest of its section, from the unit at `earliest` on, as far as whole blocks fit. */
 function withSection(
   text: string,
   units: readonly Unit[],
@@ -108,17 +108,17 @@ function withSection(
   return [first, last]
 }
 
-/** The first unit of a quote that holds the unit at `at`, in a section that begins at `from`. */
+/** Returns the first unit of a quote that contains the unit at `at`, in a section that begins at `from`. */
 function startIn(text: string, units: readonly Unit[], at: number, from: number): number {
   let start = at
-  // A list, a table and code make sense with what leads up to them.
+  // A list, a table and code make sense with the line that introduces them.
   while (start > from && units[start]!.kind !== 'sentence') start--
   while (start > from && units[start - 1]!.kind === 'sentence' && dangles(text.slice(units[start]!.start, units[start]!.end)))
     start--
   return widthOf(text) * (units[start]!.start - units[from]!.start) <= SHORT_OPENING ? from : start
 }
 
-/** The last unit of the block that begins at `at`: a paragraph, a list, a table, a block of code; a lead has the block after it. */
+/** Returns the last unit of the block that begins at `at`: a paragraph, list, table or code. A line that introduces a block is part of it. */
 function endOfBlock(text: string, units: readonly Unit[], at: number, most: number): number {
   const { kind } = units[at]!
   let end = at
@@ -133,16 +133,16 @@ function endOfBlock(text: string, units: readonly Unit[], at: number, most: numb
 }
 
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
-/** Of a text to look at. */
+/** The part of a text that is checked. */
 const SAMPLE_CHARS = 200
 
-/** What a character of the text counts: one of Chinese, Japanese or Korean says as much as 2.5 of an alphabet. */
+/** Returns the weight of a character of the text: a character of Chinese, Japanese or Korean says as much as 2.5 letters of an alphabet. */
 export function widthOf(text: string): number {
   const sample = text.slice(0, SAMPLE_CHARS)
   return 1 + (1.5 * (sample.match(WIDE)?.length ?? 0)) / Math.max(1, sample.length)
 }
 
-/** The passage has several blocks: it is no running text. */
+/** True if the passage has several blocks, so it is not running text. */
 export const isBlock = (text: string): boolean => text.includes('\n\n')
 const namesItsColumns = (row: string): boolean => row.split(' | ').every((cell) => /^[^:|]+: /.test(cell))
 const leads = (text: string, unit: Unit): boolean =>
@@ -151,12 +151,12 @@ const leads = (text: string, unit: Unit): boolean =>
   /[:：]\W{0,3}$/u.test(text.slice(Math.max(unit.start, unit.end - 5), unit.end))
 
 const MOST_NAME_CHARS = 100
-/** What comes between the name of a page and that of its site. */
+/** The separator between the name of a page and the name of its site. */
 const SITE = /^\s?[-–—|·:]\s/u
 
 type Place = Pick<Hit, 'title' | 'heading' | 'text'>
 
-/** The heading above a place in the text of a passage, as plain text; empty where there is none. */
+/** Returns the heading above a position in the text of a passage, as plain text; empty if there is none. */
 export function headingAbove({ heading, text }: Place, start: number): string {
   const above = text
     .slice(0, start)
@@ -165,19 +165,19 @@ export function headingAbove({ heading, text }: Place, start: number): string {
   return plain(above ?? innermost(heading))
 }
 
-/** The title of a passage and the heading above a place in its text, as plain text. */
+/** Returns the title of a passage and the heading above a position in its text, as plain text. */
 export function sectionOf(passage: Place, start: number): string {
   const { title, heading } = passage
   const own = headingAbove(passage, start)
   const top = splitHeadings(heading)[0]!
-  // "Lamps - Manual" of a page with the heading "Lamps": the rest is the site's.
+  // "Lamps - Manual" on a page with the heading "Lamps": the rest is the name of the site.
   const isOfSite = top !== '' && title.startsWith(top) && SITE.test(title.slice(top.length))
   const whole = plain(isOfSite ? top : title)
   const name = own === whole ? whole : joinHeadings(whole, own)
   return name.length <= MOST_NAME_CHARS ? name : own || whole
 }
 
-/** A title or heading without its markup. */
+/** Returns a title or heading without its markup. */
 const plain = (text: string): string =>
   text
     .trim()

@@ -6,28 +6,27 @@ import { lastHeading } from './passage-features.ts'
 import { phraseQuestions } from './phrase-questions.ts'
 import type { TermStatistics } from './question-terms.ts'
 
-// Asking costs a retrieval each, about a millisecond: enough candidates for three good ones, and an end to it.
+// Each candidate costs a retrieval of about a millisecond. This many are enough for three good suggestions.
 const MOST_ASKED = 24
-/** Candidates that are much like an earlier question are not asked. Passages may raise thousands of them. */
+/** Most candidates considered. Candidates that are much like an earlier question are not searched, and passages may raise thousands of them. */
 const MOST_LOOKED_AT = 240
 const MAX_CHARS = 120
 /** A passage of another document that scores less than this share of the best one is about something else. */
 const LEAST_SCORE = 0.5
-/** After a reply that is less likely right, its document is no guide to what is asked next. */
+/** After a reply with a lower confidence, its document does not indicate what the user asks next. */
 const LEAST_SURE = 0.65
-/** Sections of a document that are looked at behind the one that was quoted, and from its beginning. */
+/** Sections of a document that are used after the quoted one, and from the beginning. */
 export const SIBLINGS = 8
-/** Two questions with more of their stems in common than this ask the same. */
+/** Two questions with a larger share of common stems ask the same. */
 const SAME = 0.6
-/** A question with less of its words, by idf, in the last question and what was quoted is about something else. */
+/** A question with a lower share of its words, by idf, in the last question and its quotes is about something else. */
 const LEAST_SAID = 0.2
-/** So is a passage with less of the words of the last question. */
+/** So is a passage with a lower share of the last question's words. */
 const LEAST_OF_QUESTION = 0.3
 
 /**
- * Questions to go on with that the base can answer: made from the passages found, and each asked before it is offered (`ask`). One is kept if what
- * it finds best is the passage that it came from with a confidence above the threshold.
- * At most `count`; rather none than a broken one. Deterministic. `candidates`: of the passages; pass the same ones in each turn.
+ * Returns suggested follow-ups that the base can answer, at most `count`, perhaps none. Searches each candidate first (`ask`): its best hit must be the
+ * passage that it came from, with a confidence above the threshold. Deterministic. `candidates`: from the passages; pass the same ones in each turn.
  */
 export function suggestQuestions(
   input: SuggestInput,
@@ -54,13 +53,13 @@ export function suggestQuestions(
   return offered
 }
 
-/** What a reply quotes; of one by a language model, the best passage. */
+/** Returns the texts that a reply quotes; for a reply of a language model, the best passage. */
 function textsOf({ hits, extract }: Retrieval): string[] {
   if (extract !== undefined) return extract.quotes.map(({ text }) => text)
   return hits.slice(0, 1).map(({ text }) => text)
 }
 
-/** Questions to go on with after a reply. `siblings`: as for `passagesToGoOn`. */
+/** Returns candidates for follow-ups after a reply. `siblings`: see `passagesToGoOn`. */
 export function candidatesAfter(
   { asked, retrieval }: SuggestInput,
   siblings: readonly Omit<Hit, 'score' | 'scores'>[],
@@ -68,11 +67,11 @@ export function candidatesAfter(
   return new Candidates(passagesToGoOn(retrieval, siblings), new Topic(asked.at(-1) ?? '', textsOf(retrieval)))
 }
 
-/** What was asked and quoted last. Exported for tests. */
+/** The last question, and the quotes of its reply. Exported for tests. */
 export class Topic {
   readonly #question: ReadonlySet<string>
   readonly #said: ReadonlySet<string>
-  /** By passage. */
+  /** Stems by passage. */
   readonly #held = new Map<string, ReadonlySet<string>>()
 
   constructor(question: string, quoted: readonly string[]) {
@@ -80,7 +79,7 @@ export class Topic {
     this.#said = new Set([...this.#question, ...quoted.flatMap((text) => [...stemsOf(text)])])
   }
 
-  /** A question with these stems, which a passage answers, has to do with it. */
+  /** Returns true if a question with these stems, which a passage answers, is related to the topic. */
   includes(stems: ReadonlySet<string>, passage: Hit, statistics: TermStatistics): boolean {
     if (shareIn(this.#said, stems, statistics) < LEAST_SAID) return false
     return this.#question.size === 0 || shareIn(this.#stemsIn(passage), this.#question, statistics) >= LEAST_OF_QUESTION
@@ -93,10 +92,10 @@ export class Topic {
   }
 }
 
-/** Even a word of every passage says something: small bases have one topic. */
+/** Added to each idf, so that even a word of every passage counts: small bases have one topic. */
 const LEAST_WEIGHT = 1
 
-/** The part of `stems` that `others` hold, by idf. */
+/** Returns the share of `stems`, by idf, that `others` contains. */
 function shareIn(others: ReadonlySet<string>, stems: ReadonlySet<string>, statistics: TermStatistics): number {
   let [both, all] = [0, 0]
   for (const stem of stems) {
@@ -107,12 +106,12 @@ function shareIn(others: ReadonlySet<string>, stems: ReadonlySet<string>, statis
   return both / (all || 1)
 }
 
-/** The passage that a reply quotes first; undefined without passages. */
+/** Returns the passage that a reply quotes first; undefined without passages. */
 export const quotedOf = ({ hits, extract }: Retrieval): Hit | undefined => hits[extract?.quotes[0]?.hit ?? 0]
 
 /**
- * The passages that questions to go on with are made of: not the one that was quoted first, since its own question is answered. `siblings`: of the document that was
- * quoted; where it has some, other documents are left out, because they lead to other topics.
+ * Returns the passages for suggested follow-ups, without the passage quoted first, because its own question is answered. `siblings`: of the quoted document.
+ * If it has some, other documents are left out, because they lead to other topics.
  */
 export function passagesToGoOn(retrieval: Retrieval, siblings: readonly Omit<Hit, 'score' | 'scores'>[]): Hit[] {
   const { hits, extract } = retrieval
@@ -138,12 +137,12 @@ interface Candidate {
   stems: Set<string>
 }
 
-/** Questions that passages raise. Each is made when it is needed, and remembered: passages may hold thousands. */
+/** Questions that passages raise. Each is created on demand and cached, because passages may have thousands. */
 export class Candidates {
   readonly #made: Candidate[] = []
   readonly #further: Iterator<Candidate>
 
-  /** Undefined where a question may be about anything. */
+  /** Undefined if a question may be about anything. */
   readonly #topic: Topic | undefined
 
   constructor(hits: readonly Hit[], topic?: Topic) {
@@ -151,7 +150,7 @@ export class Candidates {
     this.#topic = topic
   }
 
-  /** A question with these stems, which a passage answers, has to do with what was asked and quoted. */
+  /** Returns true if a question with these stems, which a passage answers, is related to the last question and its quotes. */
   isRelated(stems: ReadonlySet<string>, passage: Hit, statistics: TermStatistics): boolean {
     return this.#topic === undefined || this.#topic.includes(stems, passage, statistics)
   }
@@ -168,7 +167,7 @@ export class Candidates {
   }
 }
 
-/** First what each passage offers best, then what it offers next: variety before depth. */
+/** Yields the best question of each passage, then the second of each, and so on: variety before depth. */
 function* candidatesOf(hits: readonly Hit[]): Generator<Candidate> {
   let open = hits.map((hit) => ({ hit, questions: phraseQuestions(hit) }))
   while (open.length > 0) {

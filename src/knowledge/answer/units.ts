@@ -1,6 +1,6 @@
 import { sentences, type TextSpan } from '../../text/sentences.ts'
 
-/** The least stretch of a passage that makes sense when quoted. */
+/** The smallest part of a passage that makes sense as a quote. */
 export interface Unit extends TextSpan {
   kind: 'sentence' | 'heading' | 'item' | 'code' | 'row'
 }
@@ -14,7 +14,7 @@ const MARKUP = /[\n`|#]|^\s*(?:[-*+•]|\d{1,3}[.)])[ \t]/
 // An item longer than this is prose, and quoted by the sentence.
 const ITEM_CHARS = 300
 
-/** The units of a passage in reading order, whether Markdown or plain text. Rules and blank lines belong to none. */
+/** Returns the units of a passage in reading order, for Markdown and plain text. Leaves out rules and blank lines. */
 export function unitsOf(text: string): Unit[] {
   if (!MARKUP.test(text)) return sentences(text).map((span) => ({ ...span, kind: 'sentence' }))
   const units: Unit[] = []
@@ -63,13 +63,13 @@ export function unitsOf(text: string): Unit[] {
 
 const isRow = (line: string): boolean => /^\s*\|.*\|\s*$/.test(line) || line.includes(' | ')
 
-/** An indented line that is no item of its own goes on with the item above. */
+/** Returns true if an indented line continues the list item above. */
 function continues(text: string, { start, end }: TextSpan): boolean {
   const line = text.slice(start, end)
   return /^(?: {2,}|\t)\S/.test(line) && !ITEM.test(line) && !FENCE.test(line)
 }
 
-/** Without the mark, so that a single item can be quoted as a sentence. */
+/** Leaves out the list mark, so that a single item can be quoted as a sentence. */
 function itemUnits(text: string, start: number, end: number): Unit[] {
   const from = start + ITEM.exec(text.slice(start, end))![0].length
   if (end - from > ITEM_CHARS) return sentencesIn(text, from, end)
@@ -91,7 +91,7 @@ function linesOf(text: string): TextSpan[] {
   return lines
 }
 
-/** Where the unit's line begins: with the mark of a list item, which the unit itself leaves out. */
+/** Returns the start of the unit's line, with the mark of a list item, which the unit itself leaves out. For a sentence, the start of the unit. */
 export function lineStart(text: string, unit: Unit): number {
   return unit.kind === 'sentence' ? unit.start : text.lastIndexOf('\n', unit.start - 1) + 1
 }

@@ -5,20 +5,20 @@ import { BaseBusy, type KnowledgeBase } from '../../store/knowledge/base.ts'
 import { endContent, PIECE_BYTES, putPiece } from '../../store/knowledge/contents.ts'
 import { BUSY_MS, MOST_BUSY_MS } from './when-free.ts'
 
-/** A burst of changes waits for the disk so often at most: conversations wait for the same disk. */
+/** Minimum time between two flushes of a burst of changes: conversations wait for the same disk. */
 const FLUSH_EVERY_MS = 20
-/** After so long, a transaction takes no further change: other agents wait for it. */
+/** Time after which a transaction takes no further change, because other agents wait for it. */
 const TRANSACTION_MS = 20
-/** After so long, others that use the thread have their turn, for as long. */
+/** Time after which a flush pauses for the same time, so that other work of the thread can run. */
 const FLUSH_MS = 40
-/** An agent that changed something may do so again. */
+/** An agent that changed something within this time may do so again. */
 const LATELY_MS = 5_000
-/** The end waits no longer for a base that another process is changing. */
+/** Longest wait at shutdown for a base that another process is changing. */
 const MOST_BUSY_AT_END_MS = 1_000
 
 interface Change {
   addedAt: number
-  /** It shares no transaction. */
+  /** The change needs its own transaction. */
   isAlone: boolean
   run: (base: KnowledgeBase) => unknown
   resolve: (value: never) => void
@@ -27,31 +27,31 @@ interface Change {
 
 export interface ChangesParts {
   clock: Clock
-  /** The file to change, with a note on the disk that there will be work in it. */
+  /** Opens the base to change, and marks on the disk that it will have pending work. */
   open: (agentId: string) => KnowledgeBase
-  /** Something of this agent was changed. */
+  /** Called after a change of this agent. */
   changed: (agentId: string) => void
-  /** As that of `Owners`. */
+  /** See `Owners.ownerOf`. */
   ownerOf: (agentId: string) => string
   /** Called with the time that changes of an owner took, in milliseconds. */
   spent?: (owner: string, ms: number) => void
 }
 
 /**
- * Commits changes of knowledge files. Changes of one agent at about the same time share a transaction and a wait for the disk. Keys take turns, and the agents of a
- * key. While another process is changing a base, the changes of its agent wait.
+ * Commits changes to knowledge bases. Concurrent changes of one agent share a transaction and a wait for the disk. Keys take turns, and so do the agents of
+ * one key. While another process is changing a base, the changes of its agent wait.
  */
 export class Changes {
   readonly #parts: ChangesParts
   readonly #waiting = new InTurn<Change>()
-  /** By agent whose base another process is changing: since when, and until when it is not tried. */
+  /** Agents whose base another process is changing: since when, and the time of the next attempt. */
   readonly #busy = new Map<string, { since: number; until: number }>()
   #isAwake = false
   /** When the next transactions may begin. */
   #nextAt = Number.NEGATIVE_INFINITY
   /** Large contents whose pieces are being written. */
   readonly #writing = new Set<{ agentId: string; isGone: boolean }>()
-  /** The last agent that changed anything, and the last one before it; when. */
+  /** The last agent that changed something, the last other agent before it, and the times. */
   #last: { agentId: string; at: number } | undefined
   #lastBefore: { agentId: string; at: number } | undefined
   #isClosed = false
@@ -60,7 +60,7 @@ export class Changes {
     this.#parts = parts
   }
 
-  /** Resolves once the change is on the disk; with undefined where the agent is removed before. */
+  /** Resolves when the change is on the disk, or to undefined if the agent is removed first. */
   commit<T>(agentId: string, run: (base: KnowledgeBase) => T): Promise<T> {
     if (this.#isClosed)
       return Promise.reject(new ReparteeError('unavailable', 'The service is stopping. Send it again.', { retryAfter: 5 }))
@@ -97,7 +97,7 @@ export class Changes {
       for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
         const piece = bytes.subarray(start, start + PIECE_BYTES)
         large = await this.commit(agentId, (base) => putPiece(base, large, start / PIECE_BYTES, piece, at))
-        // A file of an agent that is gone must not come back.
+        // The base of a deleted agent must not be created again.
         if (writing.isGone) return undefined as T
       }
       const number = large!
@@ -118,7 +118,7 @@ export class Changes {
   removeAgent(agentId: string): void {
     for (const writing of this.#writing) if (writing.agentId === agentId) writing.isGone = true
     this.#busy.delete(agentId)
-    // Its owner may have changed since some of them were added.
+    // The owner of the agent may have changed since some changes were added.
     for (const owner of [...this.#waiting.owners()].filter((owner) => partOf(owner) === agentId))
       for (let change = this.#waiting.takeFrom(owner); change !== undefined; change = this.#waiting.takeFrom(owner))
         change.resolve(undefined as never)
@@ -139,13 +139,13 @@ export class Changes {
     if (!this.#waiting.isEmpty) this.#wake()
   }
 
-  /** A transaction of each agent that has changes, as far as the time allows. */
+  /** Runs one transaction per agent with changes, until the time is over. */
   #flushOnce(): void {
     const until = performance.now() + FLUSH_MS
     while (this.#commitSome() && performance.now() < until);
   }
 
-  /** Commits changes of the agent whose turn is next. Returns false if no agent may have one. */
+  /** Commits changes of the agent whose turn is next. Returns false if no agent can have a turn. */
   #commitSome(): boolean {
     const start = performance.now()
     const owner = this.#waiting.owners().find((waiting) => !this.#isBusy(partOf(waiting), start))
@@ -182,8 +182,8 @@ export class Changes {
   }
 
   /**
-   * Rejects the change that failed, or puts all back that may be tried again: the others must not fail with one that fails. `failed`: its place, or the number of all,
-   * where all could be run. Then each gets a transaction of its own.
+   * Rejects a change that failed in its own transaction. Otherwise puts all changes back, because the others must not fail with it. `failed`: its index, or the
+   * number of changes if all of them ran. In that case each change gets its own transaction.
    */
   #fail(owner: string, taken: Change[], failed: number, error: unknown): void {
     const first = taken[0] ?? this.#waiting.takeFrom(owner)!
@@ -199,7 +199,7 @@ export class Changes {
     this.#waiting.putBack(owner, taken)
   }
 
-  /** Returns false if the base of an agent has been busy for too long since a change was added. While other changes of the agent are made, it is not busy. */
+  /** Returns false if the base of an agent has been busy for too long since a change was added. A successful change of the agent ends the busy time. */
   #mayWait(agentId: string, addedAt: number): boolean {
     const now = performance.now()
     const { since } = this.#busy.get(agentId) ?? { since: now }

@@ -8,7 +8,7 @@ import { isFull, type TransactionLimits, toWriteFailure, type WriteWork, writeTo
 /** Documents that were read and analysed, and are written in one transaction. */
 export class DocumentBatch {
   readonly #base: KnowledgeBase
-  /** Takes out of it what it has written. */
+  /** Documents are removed from this set when they are written. */
   readonly #unread: Set<Task>
   readonly #work: Pick<WriteWork, 'clock' | 'ended'>
   #readings: DocumentReading[] = []
@@ -21,7 +21,7 @@ export class DocumentBatch {
     this.#work = work
   }
 
-  /** Analyses a document. Throws `WriteFailure` where that fails. */
+  /** Analyses a document. Throws `WriteFailure` if the analysis fails. */
   async add(reading: DocumentReading, pause: () => Promise<void> | undefined): Promise<void> {
     const { task, passages, indexedTitle } = reading
     this.#readings.push(reading)
@@ -41,7 +41,7 @@ export class DocumentBatch {
     return this.#vectors >= limits.vectors || isFull(this.#batch, limits)
   }
 
-  /** Writes them, and begins the next batch. Throws `WriteFailure` where one of them cannot be written. */
+  /** Writes the documents and starts the next batch. Throws `WriteFailure` if a document cannot be written. */
   write(): void {
     const { clock, ended = () => {} } = this.#work
     const tasks = this.#readings.map(({ task }) => task)

@@ -3,20 +3,20 @@ import { type Sharer, Shares } from '../../core/fairness/shares.ts'
 import type { Owners } from './owners.ts'
 
 export interface FairRoomParts {
-  /** The amount of all. */
+  /** The total amount. */
   most: number
-  /** What is held, by agent. */
+  /** Returns the amounts in use, by agent. */
   held: () => Iterable<[agentId: string, amount: number]>
   owners: Owners
   /** Returns the agent whose turn comes first. */
   next: (agentIds: Iterable<string>) => string | undefined
-  /** There may be room for what the agent waits for. */
+  /** Called if there may be room for the amount that the agent waits for. */
   wake: (agentId: string) => void
 }
 
 /**
- * Limits how much of something, such as documents, is in memory. `Shares` divides the room among keys. An agent without room waits. The agents of a key enter in
- * order of arrival, so that small amounts cannot overtake a large one again and again.
+ * Limits how much of something, such as documents, is in memory. `Shares` divides the room among keys. An agent without room waits. The agents of a key enter
+ * in order of arrival, so that small amounts cannot overtake a large one again and again.
  */
 export class FairRoom {
   readonly #parts: FairRoomParts
@@ -27,17 +27,17 @@ export class FairRoom {
     this.#parts = parts
   }
 
-  /** What is larger than the share of its key has room alone. */
+  /** Returns true if the agent may take the amount now. An amount larger than the share of its key must be the only one. */
   mayEnter(agentId: string, amount: number): boolean {
     return this.#isFirst(agentId) && this.#hasRoom(this.#shares(), agentId, amount)
   }
 
-  /** Returns true if there is room for that amount. Agents that wait make no difference. */
+  /** Returns true if there is room for that amount. Ignores waiting agents. */
   hasRoom(agentId: string, amount: number): boolean {
     return this.#hasRoom(this.#shares(), agentId, amount)
   }
 
-  /** The agent waits for so much. */
+  /** Adds the agent to the queue for this amount. */
   wait(agentId: string, amount: number): void {
     this.#waiting.set(agentId, amount)
   }
@@ -46,12 +46,12 @@ export class FairRoom {
     return this.#waiting.has(agentId)
   }
 
-  /** The agent waits no longer. */
+  /** Removes the agent from the queue. */
   leave(agentId: string): void {
     this.#waiting.delete(agentId)
   }
 
-  /** To be called when there may be more room, or one that waited has entered or left. */
+  /** Wakes the next agent that has room. Call it when there may be more room, or when a waiting agent has entered or left. */
   wake(): void {
     if (this.#waiting.size === 0) return
     const shares = this.#shares()
@@ -65,7 +65,7 @@ export class FairRoom {
     if (next !== undefined) this.#parts.wake(next)
   }
 
-  /** For a turn of an agent: `enter` returns true if it may have so much more. `end` has it wait if it may not, and lets the next one in. */
+  /** For a turn of an agent: `enter` returns true if the agent may take the amount. `end` queues the agent if it was refused, and wakes the next one. */
   visit(agentId: string): { enter: (amount: number) => boolean; end: () => void } {
     let refused: number | undefined
     let hasEntered = false
@@ -77,7 +77,7 @@ export class FairRoom {
         return mayEnter
       },
       end: () => {
-        // To the end of the line.
+        // The agent moves to the end of the queue.
         if (hasEntered || refused === undefined) this.leave(agentId)
         if (refused !== undefined) this.wait(agentId, refused)
         this.wake()

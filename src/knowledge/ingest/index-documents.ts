@@ -10,43 +10,42 @@ import { type DocumentReading, isSettled, ReadAhead, type ReadWork } from './rea
 import { isLarge, limitsFor, type TransactionLimits, type WriteWork, writeLarge } from './write-documents.ts'
 
 export interface IndexLimits extends TransactionLimits {
-  /** Characters of all large documents in memory. */
+  /** Limit for the characters of all large documents in memory. */
   heldChars: number
-  /** Read for one transaction. */
+  /** Documents read for one transaction. */
   documents: number
-  /** Of one piece of a merge. */
+  /** Duration of one step of a merge. */
   mergeMs: number
-  /** After so long it is another agent's turn. */
+  /** Time after which another agent gets its turn. */
   turnMs: number
-  /** After so long, the turn goes on without a document that is still being read; at once where another of the agent is. */
+  /** Time after which the turn continues without a document that is still being read. Zero if the agent already has a slow document. */
   slowMs: number
 }
 
-/** Some 0.2 s in which other writes wait. */
+/** Such a transaction takes about 0.2 s, during which other writes wait. */
 export const INDEX_LIMITS: IndexLimits = {
   ...{ documents: 1_000, passages: 4_000, words: 10_000, pieces: 100_000, vectors: 200, analyseMs: 500 },
   ...{ mergeMs: 200, turnMs: 2_000, slowMs: 2_000 },
   heldChars: 64_000_000,
 }
-/** The same of a database server, which takes several times as long for a row. */
+/** Lower limits for a database server, where a row takes several times as long. */
 export const SERVER_LIMITS = { words: 2_000, pieces: 10_000 }
-/** A document that is not read in so long does not hold up those that are. */
+/** How long documents that are already read wait for the next one. */
 const QUICK_MS = 200
 /** The same while other agents wait for their turn. */
 const QUICK_FOR_OTHERS_MS = 50
 
 export interface IndexWork extends ReadWork, WriteWork {
   limits: IndexLimits
-  /** Returns true if a document of so many bytes may be read now. Left out: any may. */
+  /** Returns true if a document of this size may be read now. Default: always true. */
   mayRead?: (bytes: number) => boolean
-  /** Of this agent: attempts that do not count and could not be taken back yet. Each task is as it was before its attempt. */
+  /** Attempts of this agent that do not count and are not yet subtracted in the store. Each task is as it was before its attempt. */
   unreleased: Set<Task>
 }
 
 /**
- * Reads and indexes the documents that wait longest, a bounded number of them: all their passages and marks appear in one
- * transaction. One too large for that appears when all of it is written, which may take several calls; in between, other documents of the agent have theirs. False
- * when none waits. Stops early when `isOver`.
+ * Reads and indexes the documents that wait longest, in one transaction of limited size. A larger document takes several calls and appears when it is
+ * complete; other documents of the agent come in between. Resolves to false if no document waits. Stops early if `isOver` returns true.
  */
 export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<boolean> {
   release(base, work.unreleased)
@@ -56,7 +55,7 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
   if (large !== undefined) large.isToWait = tasks.length === 0
   if (tasks.length === 0) {
     if (large === undefined) {
-      // A large document that failed may have left passages, and until they are given up no segments are joined and no later passages embedded.
+      // Discards staged passages of a large document that failed: they block merges and the embedding of later passages.
       giveUpStaged(base)
       return false
     }
@@ -72,13 +71,13 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
   return true
 }
 
-/** Returns true for a document that was under way when the thread or the process ended. */
+/** Returns true for a document that was in progress when the thread or the process ended. */
 const isSuspect = (task: Task | undefined, slow: IndexWork['slow']): boolean =>
   task !== undefined && task.attempts > 0 && !slow.has(task)
 
-/** Returns the next batch. A suspect comes alone, so that the next crash shows whether it is the cause. */
+/** Returns the next batch. A suspect is alone in its batch, so that the next crash shows whether it is the cause. */
 function nextTasks(base: KnowledgeBase, { agentId, limits, slow, large, mayRead = () => true }: IndexWork): Task[] {
-  // A document that turned out to be slow has its room already.
+  // A slow document already has its room.
   const isRoom = (task: Task) => task.work === 'retitle' || slow.has(task) || mayRead(task.bytes)
   const listed = listTasks(base, limits.documents + slow.size + 1)
   const settled = new Set(slow.ready(listed))
@@ -92,8 +91,8 @@ const indexTogether = (base: KnowledgeBase, tasks: Task[], work: IndexWork): Pro
   attempt(base, tasks, work, (unread) => indexTasks(base, unread, work))
 
 /**
- * Stores the attempt before it starts, and takes it back for the documents that `run` has left in `unread`, or where it is not known whether it was stored. A document that
- * is still being read was begun before, and its attempt counts until it is indexed.
+ * Stores the attempt before it starts. Subtracts it for documents that `run` leaves in `unread`, and if it is unknown whether the attempt was stored.
+ * The attempt of a document that is still being read counts until the document is indexed.
  */
 async function attempt(
   base: KnowledgeBase,
@@ -111,14 +110,14 @@ async function attempt(
   } finally {
     for (const task of unread) {
       if (work.slow.has(task)) continue
-      // A task that was begun before was listed with its attempt.
+      // A task that was started earlier was listed with its attempt.
       work.unreleased.add(begun.has(task) ? task : { ...task, attempts: task.attempts - 1 })
     }
     if (base.isOpen) release(base, work.unreleased)
   }
 }
 
-/** For an orderly end: the documents that are still being read are read after the next start, and this attempt does not count. */
+/** For an orderly shutdown: documents that are still being read are read after the next start, and this attempt does not count. */
 export function releaseAll(base: KnowledgeBase, { slow, unreleased }: Pick<IndexWork, 'slow' | 'unreleased'>): void {
   for (const task of slow.documents()) unreleased.add(task)
   release(base, unreleased)
@@ -130,7 +129,7 @@ function release(base: KnowledgeBase, unreleased: Set<Task>): void {
   unreleased.clear()
 }
 
-/** Takes out of `unread` what it has dealt with. */
+/** Removes each document from `unread` when it is done. */
 async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWork): Promise<void> {
   const { limits, isOver } = work
   const start = performance.now()
@@ -142,7 +141,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     if (isOver()) return
     const isQuick = await isSettled(next.reading, work.othersWait() ? QUICK_FOR_OTHERS_MS : QUICK_MS)
     ahead.adapt(isQuick)
-    // What is read already does not wait for a document that takes long.
+    // Documents that are already read do not wait for a slow one.
     if (!isQuick) batch.write()
     const { task, bytes } = next
     const isSlow = !isQuick && !(await isReadSoon(next.reading, work))
@@ -155,7 +154,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     }
     const reading = await next.reading
     if (isOver()) return
-    // When it is late, another agent's turn: also where documents fail slowly.
+    // If the turn is over, another agent is next. This includes documents that fail slowly.
     if (performance.now() - start > limits.turnMs) ahead.end()
     if (reading === undefined) unread.delete(task)
     else if (isLarge(await withSame(base, reading, pause), limitsFor(work))) {

@@ -8,7 +8,7 @@ import type { ReadLimits } from '../reader/reader.ts'
 import { serve, type ThreadEvent, toSentCause } from '../rpc.ts'
 import { Ingest } from './ingest.ts'
 
-/** What the thread is started with. */
+/** The settings that the thread is started with. */
 export interface IngestSettings {
   place: KnowledgePlace
   fetch: FetchRules
@@ -20,7 +20,7 @@ export interface IngestSettings {
 const NICENESS = 15
 
 const { place, ...settings } = workerData as IngestSettings
-// Answering goes before ingesting, where both want the same core. On Linux this is said of a thread; elsewhere it would be of the service.
+// Answers have priority over ingestion on the same core. On Linux this applies to the thread; elsewhere it would apply to the whole service.
 if (process.platform === 'linux') setPriority(NICENESS)
 const say = (event: ThreadEvent) => parentPort!.postMessage(event)
 const store = openKnowledgeStore(place)
@@ -51,7 +51,7 @@ const methods = {
   listNews: (agentId: string, most: number) => ingest.listNews(agentId, most),
   endNews: (agentId: string, told: { id: string; updatedAt: number }[]) => ingest.endNews(agentId, told),
   removeAgent: (agentId: string) => ingest.removeAgent(agentId),
-  /** Starting is enough: what was left is taken up below. */
+  /** Does nothing: the thread resumes pending work when it starts (below). */
   start: () => undefined,
   close: () => ingest.close(),
 }

@@ -36,44 +36,44 @@ import { WriteFailure } from './write-documents.ts'
 export interface IngestOptions {
   store: KnowledgeStore
   clock: Clock
-  /** Left out: the usual. */
+  /** Default: `FETCH_RULES`. */
   fetch?: FetchRules
   read?: ReadLimits
-  /** Between two pages of a site. */
+  /** Delay between two pages of a site. */
   crawlDelayMs?: number
   siteTurnMs?: number
-  /** After a turn of an agent that failed. */
+  /** Delay before an agent is retried after a turn that failed. */
   retryAfterMs?: number
-  /** An agent without changes for so long has its index joined into one. */
+  /** Time without changes after which the index of an agent is merged. */
   tidyAfterMs?: number
-  /** Told when an agent has new passages, or some that nobody embeds any more. */
+  /** Called when an agent has new passages, or passages whose embedding was orphaned. */
   onIndexed?: (agentId: string) => void
-  /** Told of each document that was indexed, or could not be. */
+  /** Called for each document that was indexed or failed. */
   onEnded?: (outcome: 'ready' | 'failed') => void
-  /** Told how many agents have something to be done, whenever that changes. */
+  /** Called with the number of agents that have pending work when it may have changed. */
   onMarked?: (agents: number) => void
   index?: Partial<IndexLimits>
-  /** Hears of what fails without a caller. */
+  /** Reports errors of background work, which has no caller. */
   warn?: (about: string, error: unknown) => void
 }
 
-/** So often it is looked whether the changes of an agent have come to an end. */
+/** How often to check if an agent's burst of changes is over. */
 const LOOK_FOR_QUIET_EVERY_MS = 8
-/** Before an agent's turn, so much of the time of its last one is waited for an agent that had less time and is to be quiet in a moment; at most so long. */
+/** An agent waits this share of its last turn, up to `MOST_PATIENCE_MS`, for an agent with less used time that is in a burst of changes. */
 const PATIENCE = 0.1
 const MOST_PATIENCE_MS = 40
-/** Other processes may have left work. */
+/** How often to check for work that other processes left. */
 const LOOK_EVERY_MS = 1_000
-/** Of so many looks, one is for bases of deleted agents: a process that deletes an agent may end before it has removed the base. */
+/** One of this many checks also removes bases of deleted agents: a process may end before it removes the base of an agent that it deleted. */
 const ORPHANS_EVERY = 30
-/** Of so many looks, one is for removed bases that are not deleted from the disk. */
+/** One of this many checks also deletes removed bases that are still on the disk. */
 const SWEEP_EVERY = 3_600
 const TIDY_AFTER_MS = 1_000
-/** An agent with more of them has some joined also while it has documents to index: a search looks into each. */
+/** An agent with more segments merges some even while documents wait, because a search reads each segment. */
 const MOST_SEGMENTS = 64
-/** An agent's documents wait no longer for its cleaning. */
+/** Longest time that an agent's documents wait for its cleaning. */
 const MOST_CLEAN_MS = 1_000
-/** What does not look as if it might pass is given up after so many failures. A full disk, or a lock that somebody holds, may last. */
+/** Failures in a row after which the work of an agent stops. Transient errors, such as a full disk or a lock, are always retried. */
 const MAX_FAILURES = 3
 const RETRY_AFTER_MS = 2_000
 const RETRY_AT_LEAST_EVERY_MS = 15_000
@@ -84,8 +84,8 @@ const WRITTEN_WITHIN_MS = 3_600_000
 const NO_BYTES = new Uint8Array(0)
 
 /**
- * The one writer of all knowledge bases: takes documents in, indexes them in the background, removes and merges.
- * Lives in a thread of its own; agents take turns.
+ * The only writer of all knowledge bases: accepts documents, indexes them in the background, deletes and merges.
+ * Runs in its own thread. Agents take turns.
  */
 export class Ingest {
   readonly #store: KnowledgeStore
@@ -105,26 +105,26 @@ export class Ingest {
   readonly #removals: Removals
   /** Agents with work to do. `#shares` chooses the next. */
   readonly #waiting = new Set<string>()
-  /** Those of which a note on the disk says so. */
+  /** Agents whose pending work is marked on the disk. */
   readonly #marked = new Set<string>()
   /** Agents whose base is known not to be outdated. */
   readonly #current = new Set<string>()
   readonly #failures = new Map<string, number>()
-  /** Agents whose base could not be written, until it is tried again. */
+  /** Timers of agents whose base could not be written and is retried. */
   readonly #later = new Map<string, NodeJS.Timeout>()
-  /** By agent: attempts at documents that do not count and could not be taken back yet. */
+  /** By agent: attempts that do not count and are not yet subtracted in the store. */
   readonly #unreleased = new Map<string, Set<Task>>()
   /** Slow documents, by agent. */
   readonly #slow = new Map<string, SlowReadings<Task, DocumentReading | undefined>>()
-  /** For documents that are being read. */
+  /** Memory for documents that are being read. */
   readonly #room: FairRoom
   readonly #large: LargeDocuments
-  /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
+  /** Agents that finished their work recently, and waiting agents whose index is only to be merged. */
   readonly #resting = new Set<string>()
   readonly #tidying = new Set<string>()
-  /** By agent that has documents to index: for how long its turns clean before one of them indexes again, in milliseconds. */
+  /** By agent with documents to index: milliseconds that its turns clean before one indexes again. */
   readonly #cleanMs = new Map<string, number>()
-  /** Those that are under way. */
+  /** Merges in progress, by agent. */
   readonly #merges = new Map<string, Merge>()
   #restTimer: NodeJS.Timeout | undefined
   #lookTimer: NodeJS.Timeout | undefined
@@ -134,7 +134,7 @@ export class Ingest {
   readonly #shares = new TurnShares()
   #running: Promise<void> | undefined
   #active: string | undefined
-  /** By agent that has more to do: how long its last turn took. */
+  /** By agent with more work: milliseconds that its last turn took. */
   readonly #turnMs = new Map<string, number>()
   #closing = false
 
@@ -209,7 +209,7 @@ export class Ingest {
     if (store.isShared) this.#lookTimer = setInterval(() => this.#tryLook(), LOOK_EVERY_MS)
   }
 
-  /** `askedBy`: the id of the key that asks, here and below. */
+  /** `askedBy`: the id of the API key of the request, here and below. */
   add(agentId: string, id: string, document: NewDocument, askedBy?: string): Promise<Document> {
     this.#owners.note(agentId, askedBy)
     const at = this.#clock()
@@ -264,7 +264,7 @@ export class Ingest {
     return this.#web.removeSite(agentId, id)
   }
 
-  /** Passages that still need a vector of this model, and do not get it through another process. */
+  /** Resolves to passages that need a vector of this model, or to none if another process embeds them. */
   takeUnembedded(agentId: string, model: string, most: number): Promise<Unembedded[]> {
     return this.#whenFree(() => {
       const base = this.#bases.find(agentId)
@@ -278,7 +278,7 @@ export class Ingest {
     })
   }
 
-  /** False where they are of no use any more. */
+  /** Resolves to false if the vectors are no longer needed. */
   putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): Promise<boolean> {
     return this.#whenFree(() => {
       const base = this.#bases.find(agentId)
@@ -289,7 +289,7 @@ export class Ingest {
     })
   }
 
-  /** Vectors of a space that was dropped are erased in turns of the agent. */
+  /** Schedules turns that erase the vectors of a dropped space. */
   #eraseDropped(agentId: string, base: KnowledgeBase): void {
     if (!hasDropped(base)) return
     this.#mark(agentId)
@@ -319,7 +319,7 @@ export class Ingest {
     return whenFree(work, () => this.#closing)
   }
 
-  /** Takes up the work of these agents, as it was noted in the store. */
+  /** Resumes the pending work of these agents, as marked in the store. */
   resume(agentIds: readonly string[]): void {
     for (const agentId of agentIds) {
       this.#owners.resume(agentId)
@@ -329,7 +329,7 @@ export class Ingest {
     this.#onMarked(this.#marked.size)
   }
 
-  /** After an upgrade: passages that were made by older rules are made again in the background, and answer until then. */
+  /** After an upgrade, rebuilds passages of older rules in the background. Searches use the old passages until then. */
   rereadOutdated(): void {
     const agentIds = this.#store.listOutdated(READING)
     for (const agentId of agentIds) {
@@ -354,7 +354,7 @@ export class Ingest {
     const wasMarked = this.#marked.delete(agentId)
     this.#onMarked(this.#marked.size)
     await this.#whenFree(() => this.#bases.remove(agentId)).catch((error) => {
-      // The next look removes it.
+      // The next check removes the base.
       this.#looks = 0
       throw error
     })
@@ -362,7 +362,7 @@ export class Ingest {
     if (wasMarked) this.#store.unmarkPending(agentId)
   }
 
-  /** Waits for the transaction under way; what is still to be done is taken up after the next start. */
+  /** Waits for the transaction in progress. The remaining work is resumed after the next start. */
   async close(): Promise<void> {
     this.#closing = true
     this.#web.close()
@@ -382,11 +382,11 @@ export class Ingest {
     try {
       this.#look()
     } catch {
-      // Out of reach: the next time.
+      // The store is not reachable. The next check retries.
     }
   }
 
-  /** Takes up what other processes left, and keeps what is under way here: otherwise another process would take it, and begin again. */
+  /** Resumes work that other processes left, and renews the leases of work in progress: otherwise another process would take and restart it. */
   #look(): void {
     const isBegun = (agentId: string) =>
       this.#isUnderWay(agentId) || this.#large.of(agentId) !== undefined || this.#merges.has(agentId)
@@ -396,12 +396,12 @@ export class Ingest {
     this.#web.lookForDue()
     this.#removals.continue()
     const look = this.#looks++
-    // One that is busy is listed the next time, too.
+    // A busy base is listed again next time.
     if (look % ORPHANS_EVERY === 0) for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId).catch(() => {})
     if (look % SWEEP_EVERY === 0) this.#removals.start()
   }
 
-  /** What the agent's work has waited for is there. */
+  /** Schedules an agent with pending work, because something that it waited for is available. */
   #wake(agentId: string): void {
     if (!this.#closing && this.#marked.has(agentId)) this.#schedule(agentId)
   }
@@ -427,7 +427,7 @@ export class Ingest {
       if (more) this.#turnMs.set(agentId, now - start)
       else this.#turnMs.delete(agentId)
       this.#bursts.endTurn(agentId, now)
-      // An agent without a mark was deleted meanwhile.
+      // An agent without a mark was deleted during its turn.
       if (more && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#waiting.add(agentId)
       else if (
         !this.#waiting.has(agentId) &&
@@ -440,7 +440,7 @@ export class Ingest {
     }
   }
 
-  /** Lets requests in, and waits for an agent that is not in the middle of a burst of changes. Undefined when nothing is left to do. */
+  /** Lets requests run, then waits for an agent without a burst of changes. Resolves to undefined if no work is left. */
   async #next(): Promise<string | undefined> {
     await nextTurn()
     const begunAt = performance.now()
@@ -449,13 +449,13 @@ export class Ingest {
       const now = performance.now()
       const ready = [...this.#waiting].filter((agentId) => this.#bursts.isOver(agentId, now))
       const next = this.#least(ready, now)
-      // Otherwise a small document could wait for a long turn of another agent.
+      // Without this wait, a small document could wait for a long turn of another agent.
       if (next !== undefined && (now - begunAt >= this.#patienceMs(next) || next === this.#least(this.#waiting, now))) return next
       await pauseMs(LOOK_FOR_QUIET_EVERY_MS)
     }
   }
 
-  /** Returns the agent that had the least time lately, of the key that had the least. */
+  /** Returns the agent that used the least time recently, among the agents of the key that used the least. */
   #least(agentIds: Iterable<string>, now: number): string | undefined {
     const owner = this.#shares.least(
       [...agentIds].map((agentId) => this.#owners.ownerOf(agentId)),
@@ -472,12 +472,12 @@ export class Ingest {
     try {
       this.#rest(agentId)
     } catch {
-      // The next turn tells what is wrong.
+      // The next turn reports the error.
       this.#tryLater(agentId, this.#retryAfterMs)
     }
   }
 
-  /** The others get their turns meanwhile. */
+  /** Schedules the agent again after `ms`. Other agents get their turns until then. */
   #tryLater(agentId: string, ms: number): void {
     clearTimeout(this.#later.get(agentId))
     const again = () => {
@@ -489,7 +489,7 @@ export class Ingest {
 
   #rest(agentId: string): void {
     if (this.#isUnderWay(agentId)) return
-    // Commits that did not wait for the disk must be on it before the note is gone that there is work.
+    // Commits that did not wait for the disk must be durable before the mark of pending work is removed.
     const base = this.#bases.get(agentId)?.held
     if (this.#marked.has(agentId)) base?.write(() => base.run('UPDATE manifest SET version = version'))
     if (!this.#store.unmarkPending(agentId)) {
@@ -501,7 +501,7 @@ export class Ingest {
     this.#onIndexed(agentId)
     this.#onMarked(this.#marked.size)
     if (this.#tidying.delete(agentId)) {
-      // The log of a burst of documents is large.
+      // The write-ahead log is large after a burst of documents.
       base?.scrub()
       return
     }
@@ -523,7 +523,7 @@ export class Ingest {
       return more
     } catch (error) {
       const failures = (this.#failures.get(agentId) ?? 0) + 1
-      // Deleted meanwhile.
+      // The agent was deleted during its turn.
       if (!this.#marked.has(agentId) && !this.#tidying.has(agentId)) return false
       this.#failures.set(agentId, failures)
       if (failures === 1 && !(error instanceof BaseBusy))
@@ -532,7 +532,7 @@ export class Ingest {
       // Attempts at each document are counted, so these failures end by themselves.
       else if (failures < MAX_FAILURES || error instanceof WriteFailure) this.#tryLater(agentId, this.#retryAfterMs)
       else {
-        // Left alone until the next change or start.
+        // The work of the agent stops until the next change or start.
         this.#marked.delete(agentId)
         this.#failures.delete(agentId)
         this.#leaveRooms(agentId)
@@ -543,11 +543,11 @@ export class Ingest {
     }
   }
 
-  /** One piece of an agent's work: cleaning and indexing in turns, then merging. False when nothing is left. */
+  /** Does one part of an agent's work: cleaning and indexing in turns, then merging. Resolves to false if nothing is left. */
   async #turn(agentId: string): Promise<boolean> {
     const hold = this.#store.hold(agentId)
     if (hold === false) {
-      // Whoever has it does what is to be done.
+      // The process that has the lease of the base does the work.
       this.#marked.delete(agentId)
       this.#tidying.delete(agentId)
       this.#leaveSlow(agentId)
@@ -567,7 +567,7 @@ export class Ingest {
       if (isOutdated(base)) base.write(() => rereadAll(base))
       this.#current.add(agentId)
     }
-    // Of an agent that has both to do, cleaning and indexing take turns, each for as long as the other: otherwise cleaning would fall behind.
+    // Cleaning and indexing take turns of equal length. Otherwise cleaning would fall behind.
     const start = performance.now()
     const cleanMs = this.#cleanMs.get(agentId) ?? 1
     const isCrowded = countSegments(base) > MOST_SEGMENTS
@@ -599,7 +599,7 @@ export class Ingest {
     if (slow.size === 0) this.#slow.delete(agentId)
     if (unreleased.size === 0) this.#unreleased.delete(agentId)
     if (isWork) {
-      // Joining takes about as long as indexing, and then there is what is to be erased.
+      // A crowded index gets twice the time: merging takes about as long as indexing, and erasing follows.
       this.#cleanMs.set(agentId, Math.min((performance.now() - start) * (isCrowded ? 2 : 1), MOST_CLEAN_MS))
       this.#onIndexed(agentId)
       if (this.#merges.has(agentId)) this.#mergeSome(agentId, base)
@@ -609,10 +609,10 @@ export class Ingest {
     return (cleanMs <= 0 && this.#clean(agentId, base)) || this.#mergeSome(agentId, base)
   }
 
-  /** Removes some of what is no longer needed. False when nothing is left, so that a merge may begin. */
+  /** Removes some data that is no longer needed. Returns false if nothing is left, so that a merge can begin. */
   #clean(agentId: string, base: KnowledgeBase): boolean {
     const isMerging = this.#merges.has(agentId)
-    // What waits to be erased waits for a merge, and then for the lists that it left: they hold words of it, too.
+    // Passages are erased after the merge in progress and the deletion of the lists that it replaced. These lists contain their words too.
     if (isMerging && isToErase(base)) return this.#mergeSome(agentId, base)
     if (!isMerging && emptySome(base)) return true
     const since = this.#store.isShared ? this.#clock() - WRITTEN_WITHIN_MS : this.#startedAt
@@ -649,7 +649,7 @@ export class Ingest {
     return slow
   }
 
-  /** The documents that are being read are read again. These attempts do not count: another process took the base, mostly because this one had no time. */
+  /** Discards readings in progress. The attempts do not count: another process took the lease, mostly because this one was too busy. */
   #leaveSlow(agentId: string): void {
     for (const task of this.#slow.get(agentId)?.documents() ?? []) this.#unreleasedOf(agentId).add(task)
     this.#slow.delete(agentId)
@@ -669,7 +669,7 @@ export class Ingest {
         const base = this.#bases.get(agentId)?.held
         if (base !== undefined) releaseAll(base, { slow, unreleased: this.#unreleasedOf(agentId) })
       } catch {
-        // The attempts count: a document has several.
+        // If this fails, the attempts count. A document has several.
       }
     }
   }
@@ -679,7 +679,7 @@ export class Ingest {
     return (this.#slow.get(agentId)?.underWay() ?? 0) > 0
   }
 
-  /** Returns true if work goes on, or waits, although the agent has no turn. */
+  /** Returns true if work of the agent is in progress or waits outside of its turns. */
   #isUnderWay(agentId: string): boolean {
     return (
       this.#web.isBusy(agentId) || this.#isReading(agentId) || this.#large.isWaiting(agentId) || this.#room.isWaiting(agentId)
@@ -689,7 +689,7 @@ export class Ingest {
   #mergeSome(agentId: string, base: KnowledgeBase): boolean {
     const merge = this.#merges.get(agentId) ?? Merge.begin(base, this.#tidying.has(agentId))
     if (merge === undefined) return false
-    // One that fails is begun anew.
+    // Removed first, so that a merge that fails is restarted.
     this.#merges.delete(agentId)
     if (merge.step(base, this.#limits.mergeMs)) this.#merges.set(agentId, merge)
     return true

@@ -15,7 +15,7 @@ export interface LargeDocument {
   first: number
   /** The number of passages that are indexed. */
   done: number
-  /** Found with the first transaction. */
+  /** Detected with the first transaction. */
   languages?: Language[]
   /** How many of its `same` passages have their vectors. */
   adopted: number
@@ -27,7 +27,7 @@ export interface LargeDocument {
  */
 export class LargeDocuments {
   readonly #begun = new Map<string, LargeDocument>()
-  /** By agent: its documents that wait, by their numbers. */
+  /** Waiting documents, by agent and document number. */
   readonly #waiting = new Map<string, Map<number, { revision: number; chars: number }>>()
   readonly #room: FairRoom
 
@@ -44,7 +44,7 @@ export class LargeDocuments {
     return this.#waiting.has(agentId)
   }
 
-  /** Undefined where it must wait. */
+  /** Returns undefined if the document must wait. */
   begin(agentId: string, reading: DocumentReading): LargeDocument | undefined {
     const { number, revision } = reading.task
     const chars = heldCharsOf(reading.passages)
@@ -78,13 +78,13 @@ export class LargeDocuments {
     this.#room.wake()
   }
 
-  /** Returns the documents that can be indexed now. Leaves out the one that is begun. `listed`: all documents of the agent that wait. */
+  /** Returns the documents that can be indexed now, without the large one in progress. `listed`: all waiting documents of the agent. */
   ready(agentId: string, listed: Task[]): Task[] {
     const waiting = this.#waiting.get(agentId)
     const begun = this.#begun.get(agentId)?.reading.task.number
     if (waiting === undefined) return begun === undefined ? listed : listed.filter(({ number }) => number !== begun)
     const revisions = new Map(listed.map(({ number, revision }) => [number, revision]))
-    // Those were removed or changed.
+    // These documents were removed or changed.
     for (const [number, { revision }] of waiting) if (revisions.get(number) !== revision) waiting.delete(number)
     this.#waitForFirst(agentId)
     if (waiting.size === 0) this.#room.wake()

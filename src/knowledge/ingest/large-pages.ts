@@ -1,21 +1,21 @@
 import { InTurn, wholeOf } from '../../core/fairness/in-turn.ts'
 import { type Sharer, Shares } from '../../core/fairness/shares.ts'
 
-/** Each may take as much memory as a document may have. */
+/** Each large page may take as much memory as a document is allowed. */
 const AT_ONCE = 3
 
-/** Limits how many large pages are in memory at once. Other fetches pause, and owners take turns. `Shares` divides the places among keys. */
+/** Limits how many large pages are in memory at once. Other fetches pause, and owners take turns. `Shares` divides the slots among keys. */
 export class LargePages {
   readonly #shares = new Shares(AT_ONCE)
   readonly #waiting = new InTurn<() => void>()
 
-  /** Returns a place that one page takes if it is large. `owner`: an agent, with its key (`key/agent`) where that is known. */
+  /** Returns a slot that one page takes if it is large. `owner`: an agent, with its key (`key/agent`) if the key is known. */
   placeFor(owner: string): LargePlace {
     const sharer = toSharer(owner)
     let heldSince: number | undefined
     let waitingSince: number | undefined
     let waitedMs = 0
-    /** Ends the wait for a place. */
+    /** Ends the wait for a slot. */
     let leave = () => {}
     const enter = () => {
       this.#shares.take(sharer, 1)
@@ -79,15 +79,15 @@ export class LargePages {
 const toSharer = (owner: string): Sharer => ({ id: wholeOf(owner) })
 
 export interface LargePlace {
-  /** Returns for how long the page has waited for a place, in milliseconds. */
+  /** Returns how long the page has waited for a slot, in milliseconds. */
   waitedMs(): number
-  /** Returns true if the page has had a place for longer than `turnMs` while pages of other owners wait for one. */
+  /** Returns true if the page has used a slot for longer than `turnMs` while pages of other owners wait. */
   isOverdue(turnMs: number): boolean
   /**
-   * Returns undefined if a place is free, or a promise that resolves when one is. Rejects with the reason of the signal. Takes the place of a call that
-   * still waits, whose promise then never settles.
+   * Returns undefined if a slot is free, or a promise that resolves when one is. Rejects with the reason of the signal. Replaces an earlier call that
+   * still waits: the promise of that call never settles.
    */
   take(signal: AbortSignal): Promise<void> | undefined
-  /** Also stops waiting; the promise of `take` then never settles. */
+  /** Releases the slot or stops waiting. After that, a waiting promise of `take` never settles. */
   give(): void
 }

@@ -1,23 +1,23 @@
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge/base.ts'
 
-/** Bases kept open for writing. */
+/** Bases that stay open for writing. */
 const OPEN_BASES = 16
-/** Deleted text stays in the write-ahead log until that is folded into the file; a burst of deletes shares one pass. */
+/** Deleted text stays in the write-ahead log until the next checkpoint. A burst of deletes shares one checkpoint. */
 const SCRUB_AFTER_MS = 200
 
-/** The knowledge bases that are open for writing: those used last. */
+/** The most recently used knowledge bases, open for writing. */
 export class OpenBases {
   readonly #store: KnowledgeStore
   readonly #isBusy: (agentId: string) => boolean
   readonly #bases = new Map<string, KnowledgeBase>()
-  /** Those from which something was deleted. */
+  /** Agents whose base has deleted text that may still be on the disk. */
   readonly #unscrubbed = new Set<string>()
   readonly #warn: (about: string, error: unknown) => void
   #scrubTimer: NodeJS.Timeout | undefined
-  /** The log is told once, and not at every try. */
+  /** Agents whose scrub failed. The failure is logged once, not at every attempt. */
   readonly #failing = new Set<string>()
 
-  /** `isBusy`: this agent's base stays open. */
+  /** `isBusy` returns true for an agent whose base must stay open. */
   constructor(
     store: KnowledgeStore,
     isBusy: (agentId: string) => boolean,
@@ -41,9 +41,9 @@ export class OpenBases {
     return base
   }
 
-  /** Opens a base that is there: that of an agent which was deleted must not be made again. */
+  /** Opens an existing base: the base of a deleted agent must not be created again. */
   find(agentId: string): KnowledgeBase | undefined {
-    // A shared store refuses changes of such a base.
+    // A shared store rejects changes to the base of a deleted agent.
     if (!this.#store.isShared && !this.#bases.has(agentId)) {
       const base = this.#store.openToRead(agentId)
       if (base === undefined) return undefined
@@ -52,17 +52,17 @@ export class OpenBases {
     return this.open(agentId)
   }
 
-  /** Undefined where it is not open. */
+  /** Returns undefined if the base is not open. */
   get(agentId: string): KnowledgeBase | undefined {
     return this.#bases.get(agentId)
   }
 
-  /** Text was deleted from this agent's base, and must be gone from the disk, too. */
+  /** Notes that text was deleted from the agent's base and must also be erased from the disk. */
   scrubLater(agentId: string): void {
     this.#unscrubbed.add(agentId)
   }
 
-  /** The deletions of this agent that were under way are over. */
+  /** Schedules the erasure of deleted text, because the agent's deletions are complete. */
   scrub(agentId: string): void {
     if (this.#unscrubbed.has(agentId)) this.#scrubSoon()
   }
@@ -105,7 +105,7 @@ export class OpenBases {
     this.#scrubTimer = setTimeout(() => this.#scrubNext(agentIds), performance.now() - start)
   }
 
-  /** False where it must wait: for a reader, or for room on the disk. */
+  /** Returns false if it must be retried, because of a reader or a full disk. */
   #tryScrub(agentId: string, base: KnowledgeBase): boolean {
     try {
       const isDone = base.scrub()

@@ -15,10 +15,10 @@ export interface PassageList {
 
 /** Passages of a list that are in memory at a time. */
 const PAGE = 200
-/** Usual characters of a passage with its headings. */
+/** Typical characters of a passage with its headings. */
 const PASSAGE_CHARS = 1_500
 
-/** The passages of a document with a new title. They are read from the store piece by piece: a few large documents would fill the memory of the thread. */
+/** The passages of a document with a new title. Read from the store in pages, because a few large documents would fill the memory of the thread. */
 export class StoredPassages implements PassageList {
   readonly length: number
   readonly #base: KnowledgeBase
@@ -38,13 +38,13 @@ export class StoredPassages implements PassageList {
   }
 }
 
-/** Of a document: so many passages are looked at, and so many characters of each. */
+/** Passages that are sampled per document, and characters per passage. */
 const SAMPLED = 12
 const SAMPLED_CHARS = 400
-/** A language of less of a document is a mistake more often than not. */
+/** A language with a smaller share of a document is usually a detection error. */
 const LEAST_SHARE = 0.2
 
-/** The languages of a document, the most frequent first: that of a short passage, a table or code is often mistaken. */
+/** Returns the languages of a document, most frequent first. Detection for a single short passage, table or code is often wrong. */
 export function languagesOf(list: PassageList): Language[] {
   const chars = new Map<Language, number>()
   const step = Math.max(1, Math.ceil(list.length / SAMPLED))
@@ -60,13 +60,13 @@ export function languagesOf(list: PassageList): Language[] {
     .map(([language]) => language)
 }
 
-/** The passages from a position on, each with its position. */
+/** Yields the passages from a position on, each with its position. */
 export function* entriesFrom(list: PassageList, start: number): Generator<[position: number, passage: ReadPassage]> {
   for (let at = start; at < list.length; at += PAGE)
     for (const [i, passage] of list.slice(at, at + PAGE).entries()) yield [at + i, passage]
 }
 
-/** The passages as one text. A heading that the text of its passage does not hold is put before it. */
+/** Returns the passages as one text. Adds the heading before a passage whose text does not contain it. */
 export function textOf(list: PassageList): string {
   const parts: string[] = []
   let before = ''
@@ -82,7 +82,7 @@ export function textOf(list: PassageList): string {
 
 const HEADING = /^ {0,3}#{1,6}\s/m
 
-/** Characters of the texts and headings; estimated where they are in the store. */
+/** Returns the characters of the texts and headings; an estimate for stored passages. */
 export const charsOf = (list: PassageList): number =>
   list instanceof StoredPassages ? list.length * PASSAGE_CHARS : charsOfPassages(list.slice(0, list.length))
 

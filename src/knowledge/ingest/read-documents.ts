@@ -12,17 +12,17 @@ import type { ReadDocument, ReadInput } from '../read/read.ts'
 import { type PassageList, StoredPassages, textOf } from './passage-list.ts'
 import { type SlowReadings, SMALL_BYTES } from './slow-readings.ts'
 
-/** A document that was under way at so many ends of the thread or the process, or could not be indexed so often, fails. */
+/** Attempts after which a document fails. An attempt counts if the thread or the process ends during it, or if indexing fails. */
 const MAX_ATTEMPTS = 5
-/** Read while others are analysed, so that small documents do not wait for the process that reads. */
+/** Documents and bytes read while others are analysed, so that small documents do not wait for the reading process. */
 const AHEAD = 16
 const AHEAD_BYTES = 262_144
 const TITLE_CHARS = 80
 
-/** What documents are read with. */
+/** Dependencies of the functions that read documents. */
 export interface ReadWork {
   clock: Clock
-  /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down, or `isWanted` returns false. */
+  /** Rejects with `DocumentError`, or with `ReaderClosed` if the service stops or `isWanted` returns false. */
   read: (input: ReadInput, isWanted: () => boolean) => Promise<ReadDocument>
   /** Documents of this agent that are still being read when their turn is over. */
   slow: SlowReadings<Task, DocumentReading | undefined>
@@ -30,16 +30,16 @@ export interface ReadWork {
   ended?: (outcome: 'ready' | 'failed') => void
 }
 
-/** A document as it was read: what the index will hold of it. */
+/** A document that was read, with all data for the index. */
 export interface DocumentReading {
   task: Task
-  /** As it was recognised. */
+  /** The detected media type. */
   mediaType: string
   title: string
-  /** Empty where the title is only the first words: counted as a title, those would weigh far more than the rest of the text. */
+  /** Empty if the title is only the first words. As a title, they would weigh far more than the rest of the text. */
   indexedTitle: string
   passages: PassageList
-  /** Passages that can take over the vectors of the version before. */
+  /** Passages that can take over vectors of the previous version. */
   same: SamePassage[]
 }
 
@@ -50,8 +50,8 @@ interface NextReading {
 }
 
 /**
- * Reads the next documents while the current one is analysed. The number grows with each document that is read quickly, and falls to zero after a slow one: slow
- * documents queued ahead would delay the documents of other agents.
+ * Reads the next documents while the current one is analysed. The number grows with each document that is read quickly, and falls to zero after a slow one.
+ * Otherwise, slow documents in the queue would delay the documents of other agents.
  */
 export class ReadAhead {
   readonly #base: KnowledgeBase
@@ -82,12 +82,12 @@ export class ReadAhead {
     this.#window = isQuick ? Math.min(AHEAD, this.#window * 2 || 1) : 0
   }
 
-  /** Starts nothing more. */
+  /** Starts no more readings. */
   end(): void {
     this.#waiting.length = 0
   }
 
-  /** Starts so many in any case. */
+  /** Starts at least `least` readings, even beyond the limits. */
   #fill(least: number): void {
     while (this.#started.length < least || (this.#started.length < this.#window && this.#startedBytes < AHEAD_BYTES)) {
       const task = this.#waiting.pop()
@@ -114,11 +114,11 @@ function contentFor(base: KnowledgeBase, task: Task): Uint8Array {
 }
 
 const NO_BYTES = new Uint8Array(0)
-/** Documents whose passages are their text, and no pages or rows. */
+/** Media types whose passages are plain text, without pages or rows. */
 const TEXTS = new Set(['text/markdown', 'text/html', 'text/plain'])
 const isText = ({ mediaType }: Task): boolean => TEXTS.has(mediaType)
 
-/** Returns true if nothing is to be read, or a small text, as far as its name and type say. */
+/** Returns true if there is nothing to read, or a small text according to its name and type. */
 export const isQuickToRead = ({ work, bytes, mediaType, source }: Task): boolean =>
   work === 'retitle' || (bytes <= SMALL_BYTES && !isNamedBinary(mediaType, source.type === 'file' ? source.filename : undefined))
 
@@ -128,7 +128,7 @@ export async function isSettled(promise: Promise<unknown>, withinMs: number): Pr
     () => true,
     () => true,
   )
-  // Mostly it is, and a timer for each would cost more than the rest.
+  // Most promises are already settled, and a timer for each would cost more than the rest.
   if (await Promise.race([settled, nextTurn(false)])) return true
   const stop = new AbortController()
   const late = pauseMs(withinMs, false, { signal: stop.signal }).catch(() => false)
@@ -137,7 +137,7 @@ export async function isSettled(promise: Promise<unknown>, withinMs: number): Pr
   return first
 }
 
-/** Undefined where the document cannot be read, which is then told in its `error`. Rejects with `ReaderClosed`. */
+/** Resolves to undefined if the document cannot be read; its `error` then says why. Rejects with `ReaderClosed`. */
 async function read(
   base: KnowledgeBase,
   task: Task,
@@ -157,7 +157,7 @@ async function read(
     refuseTooMuch(named, passages)
     return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages, same: [] }
   } catch (error) {
-    // Only the document itself can be to blame: all else, such as a lost connection or a full disk, is tried again, and what was sent is kept.
+    // Only a `DocumentError` is caused by the document. Other errors, such as a lost connection or a full disk, are retried; the content stays stored.
     if (!(error instanceof DocumentError)) throw error
     if (task.work === 'reread') {
       if (base.isOpen) base.write(() => leaveTask(base, task))
@@ -170,14 +170,14 @@ async function read(
   }
 }
 
-/** The passages are made again of their own text, since the content of a document is not kept. Where that fails, they are only indexed again. */
+/** Rebuilds the passages from their own text, because the content of a document is not stored. If that fails, only indexes them again. */
 async function readAgain(
   base: KnowledgeBase,
   task: Task,
   content: Uint8Array,
   readIt: ReadWork['read'],
 ): Promise<DocumentReading> {
-  // Pages of the web were turned into Markdown when they were read.
+  // HTML was converted to Markdown when the page was first read.
   const mediaType = task.mediaType === 'text/html' ? 'text/markdown' : task.mediaType
   try {
     const { passages } = await readIt({ mediaType, content }, () => isWanted(base, task))
@@ -193,7 +193,7 @@ async function readAgain(
 const indexedTitleOf = ({ work, title, titleGiven, indexedTitle }: Task): string =>
   work === 'retitle' || titleGiven ? title : indexedTitle
 
-/** Every passage is the same as before, perhaps with another title. */
+/** Returns the stored passages unchanged, with the current title. */
 function withNewTitle(base: KnowledgeBase, task: Task): DocumentReading {
   const { mediaType, title, first, last } = task
   const passages = new StoredPassages(base, first, last)
@@ -203,7 +203,7 @@ function withNewTitle(base: KnowledgeBase, task: Task): DocumentReading {
   return { task, mediaType, title, indexedTitle: indexedTitleOf(task), passages, same }
 }
 
-/** Where the base cannot be asked, the document may be. */
+/** Returns true also if the base cannot be read, because the document may be wanted. */
 function isWanted(base: KnowledgeBase, task: Task): boolean {
   try {
     return base.isOpen && isWaiting(base, task)

@@ -6,7 +6,7 @@ export class Removals {
   readonly #store: Pick<KnowledgeStore, 'removeSome'>
   #running: Promise<void> | undefined
   #isClosed = false
-  /** A process that was cut off, this one or another, may have left something. */
+  /** False at the start: a process that crashed may have left removed bases. */
   #isDone = false
 
   constructor(store: Pick<KnowledgeStore, 'removeSome'>) {
@@ -18,7 +18,7 @@ export class Removals {
     this.continue()
   }
 
-  /** Continues what failed. */
+  /** Continues a deletion that failed. */
   continue(): void {
     if (this.#isDone || this.#isClosed) return
     this.#running ??= this.#run().finally(() => {
@@ -37,7 +37,7 @@ export class Removals {
       while (!this.#isClosed && this.#store.removeSome())
       this.#isDone = !this.#isClosed
     } catch {
-      // Out of reach: the next time.
+      // The store is not reachable. The next `continue` retries.
     }
   }
 }

@@ -6,36 +6,36 @@ interface Version {
 
 interface SlowReading<V, R> {
   document: V
-  /** Of the document while it is read, then of what was read. */
+  /** Size of the document while it is read, then size of the result. */
   bytes: number
   reading: Promise<R>
   isSettled: boolean
 }
 
 export interface SlowReadingsParts<V, R> {
-  /** Returns true for a document that is mostly read at once. Others that are slow do not keep it waiting. */
+  /** Returns true for a document that is usually read immediately. Other slow documents do not delay it. */
   isQuick?: (document: V) => boolean
   /** Called when a reading succeeds or fails. */
   settled?: () => void
-  /** Called for a document whose reading is given up: it is read again, or has changed. */
+  /** Called for a document whose reading is discarded: it is read again, or has changed. */
   givenUp?: (document: V) => void
-  /** The size of what was read, in bytes. */
+  /** Returns the size of a result, in bytes. */
   sizeOf?: (result: R) => number
-  /** Returns true if so much of what was read may wait in memory for the agent's next turn. */
+  /** Returns true if a result of this size may wait in memory for the agent's next turn. */
   mayHold?: (bytes: number) => boolean
 }
 
-/** Each reading holds its document in memory. When an agent has this many, further documents wait until one is done. */
+/** Each reading needs memory for its document. If an agent has this many, further documents wait until one is done. */
 const MOST = 2
 /** The same for documents of `isQuick`. */
 const MOST_QUICK = 8
 
-/** Documents up to this size are no matter for memory. */
+/** Documents up to this size do not count towards memory limits. */
 export const SMALL_BYTES = 65_536
 
 /**
- * Slow documents of one agent. They are read while other documents are indexed, and what was read waits for the agent's next turn. A document for which there is no
- * room by then is read again: a small file can hold much text.
+ * Slow documents of one agent. They are read while other documents are indexed, and the result waits for the agent's next turn. If there is no room for the
+ * result, the document is read again: a small file can contain much text.
  */
 export class SlowReadings<V extends Version, R> {
   readonly #readings = new Map<number, SlowReading<V, R>>()
@@ -78,12 +78,12 @@ export class SlowReadings<V extends Version, R> {
     return slow.reading
   }
 
-  /** Returns true if this version was kept. */
+  /** Returns true if there is a reading of this version. */
   has({ number, revision }: Version): boolean {
     return this.#readings.get(number)?.document.revision === revision
   }
 
-  /** Returns the documents that can be indexed now. `listed`: all waiting documents. Gives up finished readings of other documents: those were changed or removed. */
+  /** Returns the documents that can be indexed now. `listed`: all waiting documents. Discards finished readings of documents that were changed or removed. */
   ready<D extends V>(listed: readonly D[]): D[] {
     const revisions = new Map(listed.map(({ number, revision }) => [number, revision]))
     for (const [number, { document, isSettled }] of this.#readings)
@@ -103,7 +103,7 @@ export class SlowReadings<V extends Version, R> {
     return this.#readings.values().reduce((sum, { document, isSettled }) => sum + (!isSettled && isOfKind(document) ? 1 : 0), 0)
   }
 
-  /** What the readings hold in memory, without small ones. */
+  /** Memory of the readings in bytes, without small ones. */
   get bytes(): number {
     return this.#readings.values().reduce((sum, { bytes }) => sum + (bytes <= SMALL_BYTES ? 0 : bytes), 0)
   }

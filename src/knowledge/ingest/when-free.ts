@@ -1,12 +1,12 @@
 import { setTimeout as pauseMs } from 'node:timers/promises'
 import { BaseBusy } from '../../store/knowledge/base.ts'
 
-/** A base that another process is changing is tried again after so long. */
+/** Delay before a base that another process is changing is retried. */
 export const BUSY_MS = 50
-/** After so long, the caller gets `BaseBusy`. */
+/** Time after which the caller gets `BaseBusy`. */
 export const MOST_BUSY_MS = 10_000
 
-/** Runs it again while another process is changing the base; other agents are served in between. Throws `BaseBusy` after `MOST_BUSY_MS`, and at once when `isOver`. */
+/** Runs `work`. Retries while another process is changing the base; other agents run in between. Throws `BaseBusy` after `MOST_BUSY_MS`, or if `isOver`. */
 export async function whenFree<T>(work: () => T, isOver: () => boolean): Promise<T> {
   const until = performance.now() + MOST_BUSY_MS
   for (;;) {

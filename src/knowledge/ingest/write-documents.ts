@@ -26,9 +26,9 @@ import type { LargeDocument, LargeDocuments } from './large-documents.ts'
 import { charsOf, entriesFrom, languagesOf } from './passage-list.ts'
 import type { DocumentReading } from './read-documents.ts'
 
-/** For text without repeated words. */
+/** Estimate for text without repeated words. */
 const CHARS_A_WORD = 10
-/** Share of `words` that a transaction may hold while other agents wait, or change documents. Smaller transactions take longer for each word. */
+/** Share of `words` that a transaction may write while other agents wait or change documents. Smaller transactions take longer per word. */
 const WORDS_FOR_OTHERS = 0.25
 
 /** How much goes into one transaction. */
@@ -37,30 +37,30 @@ export interface TransactionLimits {
   /** Different words, and pieces of text without spaces. Each is one row. */
   words: number
   pieces: number
-  /** That passages of a new version take over from those before. */
+  /** Vectors that passages of a new version take over from the previous version. */
   vectors: number
   /** How long passages of a large document are analysed for one transaction. */
   analyseMs: number
 }
 
-/** What large documents are written with. */
+/** Dependencies of the functions that write documents. */
 export interface WriteWork {
   agentId: string
   clock: Clock
   limits: TransactionLimits
-  /** Stop as soon as it may be. */
+  /** Returns true if the work should stop as soon as possible. */
   isOver: () => boolean
   /** Returns true if another agent waits for its turn and there is memory to keep a document that is still being read. */
   othersWait(): boolean
-  /** Returns true if other agents changed documents lately: they may do so again while a transaction is written. */
+  /** Returns true if other agents changed documents recently: they may do so again while a transaction is written. */
   othersChange?: () => boolean
-  /** Of all agents. */
+  /** The large documents of all agents. */
   large: LargeDocuments
   /** Called for each document that became ready. */
   ended?: (outcome: 'ready' | 'failed') => void
 }
 
-/** Documents could not be analysed or written, and the store is not the cause: the attempt at each counts. */
+/** Thrown if documents cannot be analysed or written, and the store is not the cause. The attempt counts for each document. */
 export class WriteFailure extends Error {
   override readonly name = 'WriteFailure'
 
@@ -69,7 +69,7 @@ export class WriteFailure extends Error {
   }
 }
 
-/** Returns what to throw for an error of analysing or writing documents. Takes them out of `unread`, unless the store is the cause. */
+/** Returns the error to throw if documents cannot be analysed or written. Removes them from `unread`, unless the store is the cause. */
 export function toWriteFailure(error: unknown, tasks: readonly Task[], unread: Set<Task>): unknown {
   const isOfStore = error instanceof ReparteeError || error instanceof DamagedFile || isTransient(error)
   if (isOfStore) return error
@@ -88,7 +88,7 @@ export function writeTogether(base: KnowledgeBase, readings: readonly DocumentRe
   raiseVersion(base)
 }
 
-/** Replaces the old passages by the new. Hides the new ones where the document has changed since it was read. */
+/** Replaces the old passages with the new ones. Hides the new ones if the document has changed since it was read. */
 function settle(
   base: KnowledgeBase,
   { task, mediaType, title, indexedTitle, same }: DocumentReading,
@@ -106,7 +106,7 @@ function settle(
 const toCopies = (same: readonly SamePassage[], first: number): VectorCopy[] =>
   same.map(({ position, from }) => ({ from, to: first + position }))
 
-/** The limits of a transaction that begins, or goes on, now. */
+/** Returns the current limits of a transaction that starts or continues. */
 export const limitsFor = ({
   limits,
   othersWait,
@@ -127,8 +127,8 @@ export function isLarge(reading: DocumentReading, limits: TransactionLimits): bo
 }
 
 /**
- * Writes as much of a large document as fits into one transaction, and takes it out of `unread` after the last. Other documents of its agent may be indexed in between:
- * the ids of its passages are reserved.
+ * Writes as much of a large document as fits into one transaction, and removes it from `unread` after the last one. Other documents of the agent may be
+ * indexed in between, because the passage ids are reserved.
  */
 export async function writeLarge(base: KnowledgeBase, large: LargeDocument, unread: Set<Task>, work: WriteWork): Promise<void> {
   const { agentId, large: all, limits, isOver, clock, ended } = work
@@ -154,13 +154,13 @@ export async function writeLarge(base: KnowledgeBase, large: LargeDocument, unre
     unread.delete(reading.task)
     ended?.('ready')
   } catch (error) {
-    // It is not known what of it was written.
+    // It is unknown which part was written.
     all.end(agentId)
     throw toWriteFailure(error, [reading.task], unread)
   }
 }
 
-/** Writes the next passages of a large document in one transaction. False where it was stopped. */
+/** Writes the next passages of a large document in one transaction. Resolves to false if it was stopped. */
 async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteWork): Promise<boolean> {
   const { task, indexedTitle, passages } = large.reading
   const pause = pacer(work.agentId)
@@ -178,7 +178,7 @@ async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteW
   base.write(
     () => {
       if (large.done === 0) {
-        // Of a try before this one that failed half way.
+        // Discards passages of an earlier attempt that failed.
         buryStaged(base)
         large.first = base.reserve('passage', passages.length)
       } else refuseIfLost(base, large)
@@ -198,7 +198,7 @@ function refuseIfLost(base: KnowledgeBase, { first, done }: LargeDocument): void
   if (!areStaged(base, first, first + done - 1)) throw commitsLost()
 }
 
-/** Copies vectors to the passages that are written, some in each transaction, and lets others in between. False where it was stopped. */
+/** Copies vectors to the written passages in small transactions, with other work in between. Resolves to false if it was stopped. */
 async function adoptNext(
   base: KnowledgeBase,
   large: LargeDocument,

@@ -4,47 +4,46 @@ import { idfOf } from './idf.ts'
 import type { SearchTerms } from './search-terms.ts'
 import { topSlots } from './top-slots.ts'
 
-/** What each stream counts beside the stems. */
+/** Weights of the kinds of match; a stem has weight 1. */
 const EXACT = 0.2
 const TITLE = 0.6
 export const GRAMS = 0.2
-/** Words spelt alike, of the base, that help to choose candidates. */
+/** Least Dice similarity, and most similar words of the base per question word. Similar words help to choose candidates. */
 const LEAST_ALIKE = 0.4
 const MOST_ALIKE = 8
-/** Words of a question that such are looked for. */
+/** Most question words for which similar words are searched. */
 const MOST_WITH_ALIKE = 32
 const LEAST_ALIKE_LETTERS = 3
-/** Passages whose title and heading name best what is asked about. */
+/** Most passages added because their title and heading match the subject of the question. */
 const MOST_NAMED = 20
-/** Some 20 ms. Questions of ordinary words mostly need fewer up to a million passages. */
+/** Reading this many index entries takes about 20 ms. Questions of ordinary words mostly need fewer, up to a million passages. */
 const MOST_ENTRIES = 2_000_000
-/** A long word says more; where letters have cases and inflections are short, its stem says part of that already. */
+/** Weight per letter: a long word is more specific. Lower for Latin script, with its letter cases and short inflections: the stem covers part of that. */
 const LONG_WORD = { latin: 0.2, other: 0.5 }
 
-/** A passage that came up. */
 export interface PassageCandidate {
   slot: number
-  /** BM25 of its stems, words and title: part of the score. */
+  /** BM25 of stems, words and title: part of the score. */
   core: number
-  /** What words spelt alike and pieces of scripts without spaces add: good for choosing only. */
+  /** Score of similarly spelled words and of n-grams of scripts without spaces: only used to choose candidates. */
   extra: number
-  /** Came up because its title and heading name what the question asks about; see `SearchTerms.named`. */
+  /** True if it was found because its title and heading name the subject of the question; see `SearchTerms.named`. */
   isNamed: boolean
 }
 
-// Slots of all bases of this thread in turn; grown to the largest, and zero between questions.
+// Scores by slot, shared in turn by all bases of this thread. They grow to the largest base, and are zero between questions.
 let core = new Float32Array(0)
 let extra = new Float32Array(0)
 
-/** A list, and what is done with it. */
+/** A key of the index, and the function that scores its lists. */
 interface Step {
   key: string
   add: (lists: TermLists) => void
 }
 
 /**
- * The best passages by the lists of the index alone, best first. Of the lists of a question, the shortest count until they have `mostEntries` together: words that
- * most passages hold tell them hardly apart, and adding up takes 10 ns for each entry, in which others wait.
+ * Returns the best passages by the index lists alone, best first. Uses the shortest lists, up to `mostEntries` entries together: terms in most passages
+ * hardly distinguish them, and each entry takes 10 ns in which other questions wait.
  */
 export function findCandidates(
   index: KnowledgeIndex,
@@ -69,7 +68,7 @@ export function findCandidates(
   }
 }
 
-/** The passages whose title and heading hold the stems, and hardly anything else. */
+/** Returns the passages whose title and heading contain the stems and hardly anything else. */
 function namedSlots(index: KnowledgeIndex, stems: readonly string[], hidden: Uint8Array | undefined): ReadonlySet<number> {
   if (stems.length === 0) return new Set()
   for (const stem of stems) for (const { posting, offset } of index.lists(`t${stem}`).parts) accumulate(posting, 1, core, offset)
@@ -94,7 +93,7 @@ function stepsOf(index: KnowledgeIndex, terms: SearchTerms): Step[] {
   return steps
 }
 
-/** Leaves out the longest, and keeps the order. */
+/** Leaves out the longest lists, and preserves the order. */
 function withinEntries(index: KnowledgeIndex, steps: Step[], most: number): Step[] {
   const counted = steps.map((step) => ({ step, df: index.frequency(step.key) }))
   if (counted.reduce((sum, { df }) => sum + df, 0) <= most) return steps
@@ -129,7 +128,7 @@ function stepsOfAlike(index: KnowledgeIndex, word: string, weight: number): Step
     .map((other) => ({
       key: `e${other.word}`,
       add: (lists) => {
-        // A rare neighbour must not say more than the word itself.
+        // A rare similar word must not count more than the word itself.
         const held = Math.min(1, idfOf(index.slots, index.frequency(`e${word}`)) / idfOf(index.slots, lists.df))
         spread(index, lists, EXACT * weight * other.dice * held * longOf(word), extra)
       },

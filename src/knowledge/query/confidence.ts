@@ -1,41 +1,41 @@
 import { idfOf } from './idf.ts'
 
-/** One term that was searched: a stem of the question, or of the conversation before it. */
+/** A stem that was searched, from the question or from the conversation before it. */
 export interface TermSignal {
-  /** Passages of the base that hold it; 0 when none does. */
+  /** Number of passages of the base that contain it. */
   frequency: number
-  /** 1 for a term of the question itself, less for one taken over from the conversation. */
+  /** 1 for a term of the question itself, less for a term from the conversation. */
   weight: number
-  /** It stands in the best hit's text, title or heading. */
+  /** True if the text, title or heading of the best hit contains it. */
   inBest: boolean
 }
 
-/** What the retriever knows once it has ranked; see `retrievalConfidence`. */
+/** Signals of the ranking; see `retrievalConfidence`. */
 export interface RetrievalSignals {
   /** Passages in the base. */
   passages: number
-  /** The distinct stems that were searched, stop words left out. */
+  /** The distinct stems that were searched, without stop words. */
   terms: TermSignal[]
-  /** Score of the best hit and of the next; 0 where there is none. On the scale of `retrieve.ts`. */
+  /** Scores of the best hit and of the next; 0 if there is none. On the scale of `retrieve.ts`. */
   best: number
   second: number
 }
 
-/** What the best sentence adds, each 0 to 1 as a share of the question's idf; see `answerConfidence`. */
+/** Signals of the best sentence, each 0 to 1 as a share of the question's idf; see `answerConfidence`. */
 export interface AnswerSignals {
-  /** Of the question's terms: in the sentence; spelt alike there; in the sentence before, title or heading; nowhere in its passage. */
+  /** Shares of the question's terms: in the sentence; spelled alike there; in the sentence before, title or heading; nowhere in the passage. */
   share: number
   soft: number
   around: number
   missing: number
-  /** Neighbouring terms that are neighbours in it. */
+  /** Neighbouring terms of the question that are also neighbours in the sentence. */
   pairs: number
-  /** How well it fits the question word, undefined without one. */
+  /** How well the sentence fits the question word; undefined if there is none. */
   type: number | undefined
-  /** Share of the pieces of the question's words that it holds, and that its passage holds: what stems miss of inflection and compounds. */
+  /** Shares of the n-grams of the question's words in the sentence and in its passage. They match inflections and compounds that stems miss. */
   pieces: number
   piecesAround: number
-  /** The passage is in English, whose words hardly change: elsewhere a stem that is missing says less. */
+  /** True if the passage is in English, where words hardly inflect. In other languages, a missing stem is weaker evidence. */
   english: boolean
   /** Distinct terms of the question. */
   terms: number
@@ -43,53 +43,53 @@ export interface AnswerSignals {
 
 /** Signals of whether a quote from a passage with several blocks is right; see `quoteConfidence`. */
 export interface QuoteSignals {
-  /** 0 to 1: how sure it is that the base has the answer, which is `answerConfidence`. */
+  /** 0 to 1: the probability that the base has the answer, from `answerConfidence`. */
   answerable: number
-  /** 0 to 1: the chance of the quote's passage among those found, by the weights of all their sentences. */
+  /** 0 to 1: the probability of the quote's passage among the hits, by the weights of all their sentences. */
   chance: number
-  /** 0 to 1: by how much of its score the best passage is ahead of the next. */
+  /** 0 to 1: the lead of the best passage over the next, as a share of its score. */
   ahead: number
-  /** Features of the best sentence: it says what is asked about is; words of the question stand together in its heading. */
+  /** Features of the best sentence: it defines the subject; pairs of words of the question are in its heading or title. */
   defines: number
   phrasesAbove: number
-  /** How well it fits the question word, undefined without one. */
+  /** How well the sentence fits the question word; undefined if there is none. */
   type: number | undefined
   /** Distinct terms of the question. */
   terms: number
 }
 
 // Fitted by bench/fit-confidence.ts: logistic regression on questions whose article is, or is not, in the base.
-// In the order of the features below, the constant first.
+// The constant comes first, then the features in the order below.
 const RETRIEVAL = [0.94, 4.68, 1.72, 1.31, -0.25, 0.93, -0.79]
 const ANSWER = [-4.86, 1.1, 1.91, 1.31, 1.52, 2.82, 1.33, -0.14, 2.15, 1.2, 0.45, 1.88, -2.67, -0.55]
 
-// Fitted by bench/fit-quotes.ts: logistic regression on questions about documentation, and whether the quote says what is expected.
+// Fitted by bench/fit-quotes.ts: logistic regression on questions about documentation, and on whether the quote contains the expected answer.
 const QUOTE = [-3.13, 0.12, 1.97, 2.72, 1.82, 2.53, 1.45, 0.25]
-/** The fit of sentences that are neither right nor wrong for it. */
+/** The value of `type` that makes a quote neither more nor less likely right. */
 const USUAL_TYPE = 0.75
 
-// The sizes of base that the fit has seen; beyond them it is not carried on.
+// The range of base sizes in the fit. Results are not extrapolated beyond it.
 const SMALLEST = 20
 const LARGEST = 600
-// Keeps a figure that is certain from swamping all others.
+// Limits probabilities close to 0 and 1: their log odds would outweigh all other features.
 const LEAST_DOUBT = 0.001
 
-/** 0 to 1: how sure the ranking alone is that the base holds the answer. 0 without hits. */
+/** Returns 0 to 1: the probability, by the ranking alone, that the base has the answer. 0 without hits. */
 export function retrievalConfidence(signals: RetrievalSignals): number {
   return signals.best > 0 ? logistic(RETRIEVAL, retrievalFeatures(signals)) : 0
 }
 
-/** 0 to 1: the same, refined with what the best sentence says. `retrieval` is the figure above. */
+/** Returns 0 to 1: the same probability, refined with signals of the best sentence. `retrieval`: from `retrievalConfidence`. */
 export function answerConfidence(retrieval: number, signals: AnswerSignals): number {
   return retrieval > 0 ? logistic(ANSWER, answerFeatures(retrieval, signals)) : 0
 }
 
-/** 0 to 1: the probability that a quote from a passage with several blocks is right. */
+/** Returns 0 to 1: the probability that a quote from a passage with several blocks is right. */
 export function quoteConfidence(signals: QuoteSignals): number {
   return logistic(QUOTE, quoteFeatures(signals))
 }
 
-/** Exported for the fit only, as the next. */
+/** Exported only for the fit, like `answerFeatures` and `quoteFeatures`. */
 export function retrievalFeatures({ passages, terms, best, second }: RetrievalSignals): number[] {
   let all = 0
   let found = 0
@@ -130,7 +130,7 @@ export function quoteFeatures({ answerable, chance, ahead, defines, phrasesAbove
   return [oddsOf(answerable), chance, ahead, defines, phrasesAbove, fit, Math.log(1 + terms)]
 }
 
-/** The logarithm of the odds. */
+/** Returns the log odds. */
 function oddsOf(confidence: number): number {
   const held = Math.min(1 - LEAST_DOUBT, Math.max(LEAST_DOUBT, confidence))
   return Math.log(held / (1 - held))

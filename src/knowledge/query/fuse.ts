@@ -1,22 +1,22 @@
-/** A passage, by slot, its score, and the parts of it by name. */
+/** A passage by slot, with its score and the parts of the score by name. */
 export interface Ranked {
   slot: number
   score: number
   scores: Record<string, number>
 }
 
-/** A passage, by slot, and how near its vector is to that of the question. */
+/** A passage by slot, with the cosine of its vector and the question's vector. */
 export interface NearSlot {
   slot: number
   cosine: number
 }
 
-/** What meaning counts against words. */
+/** Weight of the cosines, 0 to 1. The scores by words get the rest. */
 export const VECTOR_WEIGHT = 0.5
 
 /**
- * One order of two: the scores by words, as a share of the best, and the cosines, as a share of their range, are averaged (min-max
- * fusion, which on most public collections is ahead of fusion by ranks). `cosines` are those of all passages of both orders.
+ * Merges two rankings: averages the scores by words, as a share of the best, and the cosines, as a share of their range (min-max fusion, which beats
+ * rank fusion on most public collections). `cosines` contains all passages of both rankings.
  */
 export function fuse(lexical: readonly Ranked[], cosines: ReadonlyMap<number, number>, weight = VECTOR_WEIGHT): Ranked[] {
   const best = lexical[0]?.score ?? 0

@@ -1,4 +1,4 @@
-/** Returns how much a term says by being rare: the inverse document frequency of BM25, never negative. `frequency`: passages that hold it. */
+/** Returns the inverse document frequency (BM25) of a term, never negative. `frequency`: number of passages that contain the term. */
 export function idfOf(passages: number, frequency: number): number {
   const known = Math.min(frequency, passages)
   return Math.log(1 + (passages - known + 0.5) / (known + 0.5))

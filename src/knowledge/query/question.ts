@@ -4,7 +4,7 @@ import { runGrams, wordGrams } from '../../text/ngrams.ts'
 import { type Synonyms, synonymsIn } from '../../text/thesaurus.ts'
 import { wordAsked } from './word-asked.ts'
 
-/** A word of the question as it is searched. */
+/** A search term, from the question or the conversation. */
 export interface QuestionWord {
   stem: string
   exact: string
@@ -12,54 +12,54 @@ export interface QuestionWord {
   spaced: boolean
 }
 
-/** Everything that is searched for a question. Weights: 1 for each time that the question itself has a term, less for what the conversation adds. */
+/** All search terms of a question. Weights: 1 for each occurrence in the question itself, less for terms from the conversation. */
 export interface Question {
   words: QuestionWord[]
-  /** Pieces of scripts without spaces. */
+  /** n-grams of scripts without spaces. */
   pieces: Map<string, number>
   /** n-grams of words. */
   grams: Map<string, number>
-  /** Stems of the question itself, in its order: neighbours should be neighbours in a passage. */
+  /** Stems of the question itself, in order: neighbours here should be neighbours in a passage. */
   sequence: string[]
-  /** It has a pronoun or a demonstrative. */
+  /** True if it has a pronoun or a demonstrative. */
   points: boolean
-  /** It continues the conversation: "and on a mac?", "what about linux". */
+  /** True if it continues the conversation: "and on a mac?", "what about linux". */
   goesOn: boolean
-  /** It has no word that says something. */
+  /** True if it has only stop words. */
   isSilent: boolean
-  /** It has one that hardly ever stands for nothing. */
+  /** True if it has a pronoun that nearly always refers to something said before. */
   pointsBack: boolean
-  /** 0 to 1: how little it says by itself. */
+  /** 0 to 1: how little the question says without its context. */
   bareness: number
-  /** Of its own words. */
+  /** Synonyms of its own words. */
   synonyms: Synonyms[]
 }
 
-/** Exchanges that may still be meant. */
+/** Past exchanges that the question may refer to. */
 const EXCHANGES = 4
 const HISTORY_WEIGHT = 0.8
 const FADING = 0.6
-/** A message of more words than this says less with each of them: a long reply must not swamp the question. */
+/** In a message with more words than this, each word counts less: a long reply must not outweigh the question. */
 const FREE_WORDS = 4
 const SWAMPING = 1.5
 const MOST_HISTORY_CHARS = 4_000
-/** No word of a language is longer; each n-gram is looked up. */
+/** Longer words are cut: no language has longer ones, and each n-gram costs a lookup. */
 const MOST_GRAM_CHARS = 40
-/** So many content terms make a question half self-contained. */
+/** At this number of content terms, a question is half self-contained. */
 const BARE_TERMS = 2.5
 const BARE_STEEPNESS = 4
 const POINTING_FACTOR = 1.3
-/** Pronouns and demonstratives: what they stand for was said before. */
+/** Pronouns and demonstratives, which refer to something said before. */
 const POINTING = new Set(
   `he she it they him them her them his hers its their theirs this that these those there then one ones former latter such same another other
    er sie es ihm ihn ihr ihre sein seine diese dieser dieses dort el ella ellos ellas eso esto ese esta este su sus il elle ils elles lui leur
    ce cette ces celui celle lei loro questo questa quello quella ele ela eles elas isso isto esse essa hij zij hem haar hun dit dat deze die
    on ona ono oni jego jej ich ten ta to он она оно они его её ее их этот эта это эти тот та те`.split(/\s+/),
 )
-/** English, German, French, Spanish, Italian, Portuguese, Dutch, Russian, Japanese, Chinese. */
+/** Openings that continue the conversation: English, German, French, Spanish, Italian, Portuguese, Dutch, Russian, Japanese, Chinese. */
 const GOES_ON =
   /^[\s¿"'«„“]*(?:and|but|or|what about|how about|und|aber|oder|was ist mit|wie (?:ist|sieht) es mit|et|mais|ou|qu['’]en est-il|y|pero|o|e|ma|mas|en|maar|of|hoe zit het met|а|и|но)(?!\p{L})|^(?:じゃあ|では|それなら|那|那么|还有)/iu
-/** Those of them that hardly ever stand for nothing, each where its language is spoken: "on" is a pronoun in Polish only. */
+/** Pronouns that nearly always refer to something, by language: "on" is a pronoun only in Polish. */
 const POINTING_BACK: Partial<Record<Language, Set<string>>> = {
   en: wordSet('he she it they him them her his hers its their theirs this that these those'),
   de: wordSet('er ihm ihn ihr ihre sein seine diese dieser dieses'),
@@ -72,11 +72,11 @@ const POINTING_BACK: Partial<Record<Language, Set<string>>> = {
 }
 
 /**
- * What to search for a question in its conversation. A question that stands alone ignores the past; a bare "why did he?"
- * leans on it. `held`: the languages of the base.
+ * Returns the search terms of a question in its conversation. A self-contained question ignores the history; a bare "why did he?" depends on it.
+ * `held`: the languages of the base.
  */
 export function toQuestion(text: string, history: readonly HistoryEntry[], held: readonly Language[]): Question {
-  // "Mean" is no word of the answer.
+  // "Mean" is not a word of the answer.
   const analysis = analyse(wordAsked(text) ?? text, held)
   const pointers = analysis.tokens.filter((token) => POINTING.has(token.exact))
   const content = contentOf(analysis)
@@ -104,13 +104,13 @@ function addHistory(question: Question, history: readonly HistoryEntry[], held: 
   let age = -1
   let later: HistoryEntry | undefined
   for (const entry of [...history].reverse()) {
-    // The reply comes before its question on the way back, and both are of one age.
+    // In reverse order, a reply comes before its question. Both have the same age.
     if (!(entry.role === 'USER' && later?.role === 'AI')) age++
     later = entry
     if (age >= EXCHANGES) return
-    // Of so many words each would weigh next to nothing.
+    // In a message this long, each word has almost no weight.
     if (entry.content.length > MOST_HISTORY_CHARS) continue
-    // The marks of citations are no words.
+    // Citation marks are not words.
     const said = entry.role === 'AI' ? entry.content.replace(/\[\d+\]/g, ' ') : entry.content
     const analysis = analyse(said, held)
     const content = analysis.tokens.filter((token) => !token.stop)
@@ -121,8 +121,8 @@ function addHistory(question: Question, history: readonly HistoryEntry[], held: 
 }
 
 /**
- * All tokens that say something; where none does, all. A pair of characters that touches a word that says nothing is left out: "是什" stands in
- * questions only, and being rare it would count as what the base does not know.
+ * Returns all tokens except stop words, or all tokens if there are only stop words. Leaves out pairs of characters that overlap a stop word: "是什" is
+ * only in questions, and because it is rare, it would count as something that the base does not know.
  */
 function contentOf({ tokens }: Analysis): Token[] {
   const silent = new Set<number>()
@@ -141,7 +141,7 @@ function add(question: Question, analysis: Analysis, content: readonly Token[], 
   for (const run of analysis.runs) for (const gram of runGrams(run)) increase(question.pieces, gram, weight)
 }
 
-/** The n-grams of a word. */
+/** Adds the n-grams of a word to `grams`. */
 export function addGrams(grams: Map<string, number>, word: string, weight: number): void {
   for (const gram of wordGrams(word.slice(0, MOST_GRAM_CHARS))) increase(grams, gram, weight)
 }

@@ -3,17 +3,17 @@ import type { Sketch } from '../../store/knowledge/reader.ts'
 import { hashOf } from '../../text/ngrams.ts'
 
 const B = 0.75
-/** Within so many stems two terms count as near. */
+/** Two terms are near if they are at most this many stems apart. */
 const NEAR = 8
 const CLOSENESS_SHARE = 0.6
 
-/** The n-grams of a question with their weights, ready to be counted in candidates. */
+/** Scores the n-grams of a question in candidate passages. */
 export class GramScorer {
   readonly #weights: number[] = []
   readonly #times: Uint16Array
   readonly #average: number
 
-  /** `weights`: what each n-gram counts, its idf included. `average`: n-grams of a passage. One question at a time. */
+  /** `weights`: by n-gram, idf included. `average`: n-grams of an average passage. Supports one question at a time. */
   constructor(weights: ReadonlyMap<string, number>, average: number) {
     numbers.fill(0)
     for (const [gram, weight] of weights) numbers[hashOf(gram)] = this.#weights.push(weight)
@@ -21,7 +21,7 @@ export class GramScorer {
     this.#average = average
   }
 
-  /** BM25 of a passage's n-grams, its title's counted twice. */
+  /** Returns the BM25 score of a passage's n-grams. N-grams of the title count twice. */
   score({ hashes, title, text }: Sketch): number {
     const times = this.#times
     times.fill(0)
@@ -34,29 +34,29 @@ export class GramScorer {
   }
 }
 
-/** By hash: the number of the question's n-gram, from 1; of the question under way. */
+/** By hash: the number of the n-gram in the current question, from 1; 0 for other n-grams. */
 const numbers = new Uint16Array(0x10000)
 
-/** Two terms that stand side by side in the question, and the smaller idf of the two. */
+/** Two neighbouring terms of the question, and the smaller idf of the two. */
 export interface Pair {
   first: string
   second: string
   idf: number
 }
 
-/** Rewards passages in which neighbours of the question are neighbours too. Reads each passage once for all pairs. */
+/** Rewards passages in which neighbours of the question are neighbours, too. Reads each passage once for all pairs. */
 export class ProximityScorer {
   /** By pair: the sum of the idf of all its occurrences in the question. */
   readonly #idfs: number[] = []
   /** By stem number, from 1: the pairs that contain the stem. */
   readonly #partsOf: Part[][] = [[]]
-  /** Of stems with so many pairs that it is quicker to look at the stems around: the pairs by the other stem. */
+  /** For stems with so many pairs that reading the surrounding stems is faster: the pairs by the other stem. */
   readonly #byOther: (Map<number, Part[]> | undefined)[]
   readonly #last: Int32Array
   readonly #times: Uint16Array
   readonly #best: Float64Array
 
-  /** One question at a time. */
+  /** Supports one question at a time. */
   constructor(pairs: readonly Pair[]) {
     asked.fill(0)
     const known = new Map<number, number>()
@@ -81,7 +81,7 @@ export class ProximityScorer {
     return asked[hash]!
   }
 
-  /** By the passage's stems, in order. */
+  /** Reads the passage's stems in order. */
   score({ hashes, title }: Sketch): number {
     this.#last.fill(-NEAR - 1)
     this.#times.fill(0)
@@ -125,5 +125,5 @@ interface Part {
 /** By hash: the stem number, from 1, in the current question; 0 for other stems. */
 const asked = new Uint16Array(0x10000)
 
-/** 0 to 1: how close two stems come at best, and how often they are near. */
+/** Returns 0 to 1: combines how close two stems are at best with how often they are near. */
 const nearness = (best: number, times: number): number => CLOSENESS_SHARE * best + ((1 - CLOSENESS_SHARE) * times) / (times + 1)

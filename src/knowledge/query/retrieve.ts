@@ -19,40 +19,40 @@ import { topicOf } from './topic.ts'
 import type { Near, VectorSearch } from './vectors/search.ts'
 
 const PROXIMITY = 0.5
-/** Passages that are looked at for their meaning. */
+/** Nearest passages taken from the vector search. */
 const NEAR = 100
-/** Candidates that are looked at closely; more do not change the order. */
+/** Candidates that are rescored. More do not change the order. */
 const CLOSE_LOOK = 30
 
 /**
- * A question without a pronoun whose answer is found this surely without the conversation needs none of it: history words, which are
- * many, would only pull it back to what was talked of before. Lower figures cost elliptical questions more than they bring the others.
+ * From this confidence on, the answer to a question without a pronoun ignores the conversation: its many words would only pull the search back to earlier
+ * topics. Lower thresholds cost elliptical questions more than they help other questions.
  */
 const SURELY = 0.98
 
-/** A question with fewer terms is searched with the conversation. */
+/** A question with fewer distinct terms is searched with the conversation. */
 const LEAST_ALONE = 2
 
-/** A question that says less than this by itself, and points back, can hardly be understood alone. */
+/** A question that is barer than this and points back can hardly be understood alone. */
 const BARE_AND_POINTING = 0.3
-/** The same of one that does not point, and whose answer is not found without the conversation. */
+/** The same for a question without a pronoun whose answer is not found without the conversation. */
 const BARE = 0.5
 
 /**
- * The share of its own words that the best passage found with the conversation must hold, if a question does not point back. Of short questions
- * about something else four in five have less; of follow-ups in full sentences hardly any; of the barest ones a third, which are declined.
+ * Least share of the question's own words in the best passage found with the conversation, if the question does not point back. Four in five short questions
+ * about something else have less, but hardly any follow-ups in full sentences. A third of the barest follow-ups have less, and are declined.
  */
 const LEAST_OWN = 0.2
-/** Then it is answered by itself where that is sure, and else held to be unanswered. */
+/** Below `LEAST_OWN`, the answer without the conversation is used from `SURE_ALONE` on. Otherwise the confidence is limited to `MOST_WITHOUT_OWN`. */
 const SURE_ALONE = 0.95
 const MOST_WITHOUT_OWN = 0.4
 
-/** A question that leans on the conversation is more often answered by the document quoted last: what its passages count more, as a share. */
+/** Bonus, as a share of the score, for the document quoted last: it more often answers a question that depends on the conversation. */
 const TOPIC = 0.5
-/** Passages found for an earlier question, among which its reply is looked for. */
+/** Passages found for an earlier question, among which the one that its reply quotes is searched. */
 const QUOTED_AMONG = 10
 
-/** The passages of a base that answer a question best, in its conversation. Call within `index.read`. */
+/** Returns the passages that best answer a question in its conversation. Call within `index.read`. */
 export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: VectorSearch): Retrieval {
   const question = toQuestion(input.query, [], index.languages)
   const terms = toSearchTerms(index, question)
@@ -76,24 +76,24 @@ export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: 
   const together = findTogether()
   const elliptical = !question.points && question.bareness > BARE && alone.confidence < ANSWER_THRESHOLD
   const retrieval: Retrieval = { ...together.retrieval, elliptical }
-  // What was found by its meaning needs no word of the question.
+  // A passage found by its vector need not contain a word of the question.
   const leans = question.isSilent || question.goesOn || retrieval.mode === 'hybrid'
   if (missing || leans || ownShare(index, signalsOf(index, terms, together.best)) >= LEAST_OWN) return retrieval
-  // The passages are about what was said before, and hardly hold a word of the question: it leans on nothing, or on what cannot be told.
+  // The passages are about earlier messages and hardly contain a word of the question. It needs no context, or its context is unclear.
   return alone.confidence >= SURE_ALONE ? alone : limit(retrieval, alone.confidence)
 }
 
-/** A number of some length, or a name with one in it: of these one is never as good as another. */
+/** True for a number or a name with a digit, of three characters or more. No other one can replace it. */
 const isCode = (stem: string): boolean => stem.length > 2 && /\p{N}/u.test(stem)
 
-/** Holds the answer to be missing, whatever else was found. */
+/** Limits the confidence: the base counts as having no answer. */
 function limit(retrieval: Retrieval, confidence = retrieval.confidence): Retrieval {
   retrieval.confidence = Math.min(confidence, MOST_WITHOUT_OWN)
   retrieval.mostConfidence = retrieval.confidence
   return retrieval
 }
 
-/** The share of a question's own words, by idf, that the best passage holds. */
+/** Returns the share of the question's own words, by idf, in the best passage. */
 function ownShare(index: KnowledgeIndex, signals: readonly TermSignal[]): number {
   const sum = (some: readonly TermSignal[]): number => some.reduce((idf, { frequency }) => idf + idfOf(index.slots, frequency), 0)
   return sum(signals.filter(({ inBest }) => inBest)) / (sum(signals) || 1)
@@ -129,7 +129,7 @@ function search(
   return { retrieval, best: fused[0] }
 }
 
-/** Moves passages of the document `topic` up. */
+/** Raises the scores of passages of the document `topic`. */
 function preferTopic(index: KnowledgeIndex, topic: string | undefined, ranked: Ranked[]): Ranked[] {
   if (topic === undefined) return ranked
   const raised = ranked.map((one) =>
@@ -148,8 +148,8 @@ interface Found {
 type Cosines = (ranked: readonly Ranked[]) => Map<number, number>
 
 /**
- * Tells how near the question is to the passages nearest to it, which are looked for once, and to those that its words found; by slot.
- * Undefined where it is searched by words alone.
+ * Returns a function that returns cosines by slot: for the passages nearest to the question, which are searched once, and for the hits found by words.
+ * Undefined if only words are searched.
  */
 function nearTo(
   index: KnowledgeIndex,
@@ -186,7 +186,7 @@ function closeLook(index: KnowledgeIndex, terms: SearchTerms, candidates: readon
   })
   if (terms.named.length > 0) addNames(index, terms.named, close)
   close.sort((a, b) => b.score - a.score || a.slot - b.slot)
-  // The others keep their order, below.
+  // The other candidates follow in their order.
   let floor = close.at(-1)?.score ?? 0
   const rest = candidates
     .filter((candidate, rank) => !isClose(candidate, rank))
@@ -197,11 +197,11 @@ function closeLook(index: KnowledgeIndex, terms: SearchTerms, candidates: readon
   return [...close, ...rest]
 }
 
-/** Of the best score: what a title and heading count that are the name of what is asked about. */
+/** Bonus, as a share of the best score, if title and heading are the name of the subject. */
 const NAME = 0.8
-/** The part of it for the heading of a section, without the title and the headings above. */
+/** Part of that bonus for a section's own heading, without the title and the headings above. */
 const SECTION = 0.6
-/** The same of a text that begins with the name. */
+/** Bonus, as a share of the best score, for a text that begins with the name. */
 const OPENING = 0.2
 const OPENING_STEMS = 6
 
@@ -227,7 +227,7 @@ function addNames(index: KnowledgeIndex, named: readonly string[], close: readon
   }
 }
 
-/** Of its stems, without the words that say nothing. */
+/** Returns the hashes of the stems, without stop words. */
 function hashesOf(text: string, languages: readonly Language[]): Uint16Array {
   return Uint16Array.from(new Set(contentStems(analyse(text, languages)).map(hashOf)))
 }
@@ -284,7 +284,7 @@ function toHit(passage: FoundPassage, { score, scores }: Ranked): Hit {
   }
 }
 
-/** On one line: clients put it into links of Markdown. */
+/** On one line: clients put the URL into Markdown links. */
 const WEB_ADDRESS = /^https?:\/\/[^\p{Cc}\p{Zl}\p{Zp}]+$/iu
 
 function urlOf(source: string, metadata: string): string | null {

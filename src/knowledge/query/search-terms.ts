@@ -4,32 +4,32 @@ import { idfOf } from './idf.ts'
 import { addGrams, increase, type Question, type QuestionWord } from './question.ts'
 import { repair } from './spelling.ts'
 
-/** What is looked up in the index, by weight. */
+/** Terms to look up in the index, with their weights. */
 export interface SearchTerms {
   stems: Map<string, number>
-  /** The same without second guesses at a misspelt word: what a passage should hold to be the answer. */
+  /** Stems with only the best correction of each misspelt word: a passage with the answer should contain them. */
   asked: Map<string, number>
   exact: Map<string, number>
-  /** n-grams of words, and pieces of scripts without spaces. */
+  /** n-grams of words, and n-grams of scripts without spaces. */
   grams: Map<string, number>
   pieces: Map<string, number>
-  /** Stems of the question in its order. */
+  /** Stems of the question, in order. */
   sequence: string[]
-  /** By a stem of `asked`: stems of phrases that mean the same, and that the base holds. */
+  /** By stem of `asked`: phrases with the same meaning that the base contains, as stems. */
   synonyms: Map<string, string[][]>
-  /** Of a question what something is: the stems that name it. Else empty. */
+  /** If the question asks what something is: the stems that name it. Otherwise empty. */
   named: string[]
-  /** The base holds none of its words. Something was meant by one of them perhaps, and another is like nothing. */
+  /** True if the base contains none of the words: at least one was corrected, and at least one resembles no word of the base. */
   isGuessed: boolean
 }
 
-/** A longer question is searched for so many of its words, and so many that the base does not hold. */
+/** A longer question is searched for at most this many words that the base contains, and this many that it does not contain. */
 const MOST_WORDS = 64
 const MOST_UNKNOWN = 16
 /** If a question has more n-grams, only the n-grams of the words that are searched are looked up. */
 const MOST_GRAMS = 2_000
 
-/** Of a long question the words that say most: each costs a look into every segment. Words of scripts without spaces all stay. */
+/** Returns the most specific words of a long question: each costs a lookup in every segment. Words of scripts without spaces all stay. */
 function tellingWords(index: KnowledgeIndex, words: readonly QuestionWord[]): readonly QuestionWord[] {
   const weights = new Map<string, number>()
   for (const { exact, spaced, weight } of words) if (spaced) increase(weights, exact, weight)
@@ -50,7 +50,7 @@ function gramsOf(words: readonly QuestionWord[]): Map<string, number> {
   return grams
 }
 
-/** Words that the base does not hold are searched as those that were probably meant. */
+/** Returns the terms to look up. Replaces words that the base does not contain with likely corrections. */
 export function toSearchTerms(index: KnowledgeIndex, question: Question): SearchTerms {
   const { pieces } = question
   const words = tellingWords(index, question.words)
@@ -70,7 +70,7 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
   const count = { known: 0, guessed: 0, lost: 0 }
   for (const { stem, exact, spaced, weight } of words) {
     const unknown = spaced && index.frequency(`s${stem}`) === 0 && index.vocabulary.frequency(exact) === 0
-    // What was talked of before, and the base does not know, says nothing about the question of now.
+    // A word of the conversation that the base does not contain says nothing about the current question.
     if (unknown && weight < 1) continue
     const isBridged = terms.synonyms.has(stem)
     const meant = unknown && !isBridged ? repair(index, exact) : []
@@ -95,15 +95,15 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
   return terms
 }
 
-/** Weight of a synonym, and of a synonym of a word that the base does not hold. */
+/** Weights of a synonym, and of a synonym of a word that the base does not contain. */
 const SYNONYM = 0.4
 const BRIDGE = 0.8
-/** Stems of a question that are added. More find hardly more, and each costs a look into every segment. */
+/** Most stems that are added as synonyms. More find hardly more, and each costs a lookup in every segment. */
 const MOST_SYNONYMS = 12
 /** Most index entries for synonyms: a share of the entries for the question's own words, and at least `least`. */
 const SYNONYM_ENTRIES = { least: 4_000, share: 0.3 }
 
-/** Returns by stem the phrases with the same meaning, as stems. Leaves out phrases that the base does not hold. */
+/** Returns, by stem, the phrases with the same meaning, as stems. Leaves out phrases that the base does not contain. */
 function synonymsOf(index: KnowledgeIndex, { synonyms }: Question): Map<string, string[][]> {
   const known = new Map<string, string[][]>()
   for (const { stems, alternatives } of synonyms) {
@@ -113,7 +113,7 @@ function synonymsOf(index: KnowledgeIndex, { synonyms }: Question): Map<string, 
   return known
 }
 
-/** Adds the stems of synonyms, rare ones first, as many as the index may read. None counts more than the word that it is a synonym of. */
+/** Adds the stems of synonyms, rare ones first, within the limits. None counts more than the original word. */
 function addSynonyms(index: KnowledgeIndex, terms: SearchTerms): void {
   const weights = new Map<string, number>()
   const frequency = (stem: string) => index.frequency(`s${stem}`)

@@ -1,14 +1,14 @@
 import { isUnspacedAt } from '../../text/scan.ts'
 
 /**
- * Of a long message its beginning and its end are searched, where what is asked stands; of each so many characters. A message may hold 32,000 and a
- * reply 200,000, and each word of them is looked up.
+ * Characters searched at the beginning and at the end of a long message, where the question is. A message may have 32,000 characters and a reply 200,000,
+ * and each word costs a lookup.
  */
 const SEARCHED_CHARS = 1_000
-/** One of a script without spaces counts as so many: it is looked up alone and with its neighbours, five times in all. */
+/** Weight of a character of a script without spaces: it is looked up alone and with its neighbours, five times in all. */
 const UNSPACED_CHARS = 10
 
-/** The part of a message that is searched. */
+/** Returns the part of a message that is searched. */
 export function searched(text: string): string {
   const head = reachOf(text, (i) => i)
   if (head === text.length) return text
@@ -16,7 +16,7 @@ export function searched(text: string): string {
   return tail <= head ? text : `${text.slice(0, head)}\n${text.slice(tail)}`.toWellFormed()
 }
 
-/** How many of the characters, at the places that `at` tells, are searched. */
+/** Returns how many characters are searched. `at` maps their number to a position in the text. */
 function reachOf(text: string, at: (i: number) => number): number {
   let chars = 0
   for (let i = 0; i < text.length; i++) {

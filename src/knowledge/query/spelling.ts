@@ -1,31 +1,31 @@
 import type { SimilarWord } from '../../store/knowledge/index/spelling.ts'
 import type { KnowledgeIndex } from '../../store/knowledge/reader.ts'
 
-/** A word of the base that may have been meant, and how surely (0 to 1). */
+/** A word of the base that may be the intended one, and its weight (0 to 1). */
 export interface Repair {
   word: string
   weight: number
 }
 
 const LEAST_LETTERS = 5
-/** Of shorter words only two letters in the wrong order are believed. */
+/** In words shorter than `LEAST_LETTERS`, only two swapped letters are corrected. */
 const LEAST_SWAPPED = 4
-/** Two errors are believed from this many letters on. */
+/** From this many letters on, two errors are corrected. */
 const TWO_ERRORS_FROM = 8
 const REPAIRED = 0.8
 const SECOND_CHOICE = 0.5
 const CHOICES = 3
-/** Candidates of which the edit distance is worked out. */
+/** Most candidates for which the edit distance is computed. */
 const LOOKED_AT = 60
 
 /**
- * The words of the base nearest to one that it does not hold: at distance 1, or 2 for a long word; best first, at most three.
+ * Returns the words of the base nearest to a word that it does not contain: at distance 1, or 2 for a long word; best first, at most three.
  * Empty for short words and numbers.
  */
 export function repair(index: KnowledgeIndex, word: string): Repair[] {
   if (word.length < LEAST_SWAPPED || /\p{N}/u.test(word)) return []
   const reach = word.length >= TWO_ERRORS_FROM ? 2 : 1
-  // A wrong letter spoils three 3-grams of a word.
+  // A wrong letter changes three 3-grams of a word.
   const leastShared = Math.max(1, word.length - 3 * reach - 1)
   const alike = word.length < LEAST_LETTERS ? [] : index.similar(word, leastShared, 0.2, LOOKED_AT)
   return alike === undefined
@@ -60,14 +60,14 @@ function findRepairs(index: KnowledgeIndex, word: string, reach: number, alike: 
     }))
 }
 
-/** Two letters in the wrong order leave a short word no 3-gram in common with the right one. */
+/** Returns the word with each pair of letters swapped. With two letters swapped, a short word shares no 3-gram with the right one. */
 function swaps(word: string): string[] {
   const swapped: string[] = []
   for (let i = 0; i + 1 < word.length; i++) swapped.push(word.slice(0, i) + word[i + 1]! + word[i]! + word.slice(i + 2))
   return swapped
 }
 
-/** Letters added, dropped, changed or swapped with their neighbour; anything above `limit` is told as `limit` + 1. */
+/** Counts letters added, dropped, changed or swapped with a neighbour. Returns `limit` + 1 for any larger distance. */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   let before: number[] = []

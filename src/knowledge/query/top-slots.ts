@@ -1,4 +1,4 @@
-/** The slots with the highest sum of the two, best first; none without a score, none that is hidden (1). */
+/** Returns the slots with the highest sum of both scores, best first. Leaves out slots without a score, and hidden ones (1). */
 export function topSlots(
   first: Float32Array,
   second: Float32Array,
@@ -6,7 +6,7 @@ export function topSlots(
   most: number,
   hidden: Uint8Array | undefined,
 ): number[] {
-  // A heap with the least of the best on top.
+  // A heap with the lowest of the best scores on top.
   const heap: number[] = []
   const scores: number[] = []
   let least = 0
@@ -35,7 +35,7 @@ export function topSlots(
     .map(({ slot }) => slot)
 }
 
-/** The first slot from `from` on with a higher sum; `slots` where there is none. By fours, since nearly all are passed over. */
+/** Returns the first slot from `from` on with a sum above `least`, or `slots` if there is none. Checks four at a time, because nearly all are skipped. */
 function nextAbove(least: number, first: Float32Array, second: Float32Array, from: number, slots: number): number {
   let slot = from
   for (; slot + 3 < slots; slot += 4) {

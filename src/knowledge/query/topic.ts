@@ -1,13 +1,13 @@
 import type { HistoryEntry } from '../../core/message.ts'
 import type { Hit } from '../../core/ports/retrieval.ts'
 
-/** Any document may hold a shorter line. */
+/** A shorter line may be in any document. */
 const LEAST_CHARS = 20
 const MOST_CHARS = 200
 
 /**
- * The document that a conversation is about: the one that its last reply quotes. `ask` finds the passages for an earlier question in the conversation before it.
- * Undefined if the last reply quotes nothing, as is usual for a language model.
+ * Returns the id of the document that the last reply quotes: the topic of the conversation. Undefined if the reply quotes nothing, as is usual for a language
+ * model. `ask` returns the passages found for an earlier question in the conversation before it.
  */
 export function topicOf(
   history: readonly HistoryEntry[],

@@ -1,6 +1,6 @@
-/** A piece of a document that a reader would not tear apart. Every format is read into these; `cut.ts` makes passages of them. */
+/** A piece of a document that belongs together. All formats are read into blocks, and `cut.ts` makes passages from them. */
 export interface Block {
-  /** `end` has no text: from there on, headings of its level and below no longer hold. */
+  /** `end` has no text: it ends the sections of its level and below. */
   kind: 'heading' | 'prose' | 'list' | 'table' | 'code' | 'end'
   /** Markdown, or plain text; no blank line at either end. */
   text: string
@@ -10,9 +10,9 @@ export interface Block {
   page?: number
 }
 
-/** What a reader of one format makes of a document. */
+/** The result of reading a document of one format. */
 export interface Reading {
-  /** What the document calls itself; null where it does not say. */
+  /** The title of the document, or null if it has none. */
   title: string | null
   blocks: Block[]
 }

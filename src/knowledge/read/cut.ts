@@ -6,21 +6,21 @@ import { headingText } from './heading.ts'
 /** A passage before it has an id and an index. */
 export interface Cut {
   text: string
-  /** The headings above it, outermost first; empty where there are none. Of long ones, the innermost. */
+  /** The headings above it, outermost first; empty without headings. If they are too long, only the innermost ones. */
   heading: string
-  /** On which it begins. */
+  /** The page on which the passage begins. */
   page: number | null
 }
 
-// Characters. A shorter document without headings stays whole: what it is about is said once, often in its first lines.
+// In characters. A shorter document without headings stays whole, because its topic is often named only in its first lines.
 const WHOLE = 2000
 const MAX = 1500
-/** A section with less text than this stands together with the next one, unless it answers a question. */
+/** A section with less text is joined with the next one, unless it answers a question. */
 const SECTION = 150
-/** A longer line leads up to nothing, and no list is repeated under it. */
+/** A longer line is not a lead (an introduction that ends in a colon). */
 const LEAD = 500
 const REPEATED_LEAD = 300
-/** Of several headings above a passage. In ordinary documents, one path of a thousand has half as many. */
+/** Limit for the headings above a passage, if there are several. In ordinary documents, one path of a thousand has half as many characters. */
 const MOST_HEADING_CHARS = 400
 const QUESTION = /[?？؟]\W{0,3}$/u
 const ITEM = /^(?:[-*+•]|\d{1,9}[.)])[ \t]/
@@ -33,8 +33,8 @@ interface Piece {
 
 /**
  * Cuts a document along its structure into passages of up to about 1,500 characters: one for each section, and more for a longer one. Headings, and a
- * line that ends in a colon, stay with what follows on their page. Lists, tables and code are broken between lines, and only if longer than a passage:
- * the line that leads up to a list, the head of a table and the fences of code are repeated then.
+ * line that ends in a colon, stay with the next text on their page. Lists, tables and code are split only if longer than a passage, and between lines.
+ * The lead of a list, the head of a table and the fences of code are then repeated.
  */
 export function cutPassages(blocks: Block[]): Cut[] {
   const pieces = placed(blocks)
@@ -51,7 +51,7 @@ export function cutPassages(blocks: Block[]): Cut[] {
   for (const piece of pieces) {
     const lead = leadStart(open)
     const size = sizeOf(open)
-    // A page begins a passage, so that a citation names the right one; headings alone go with what follows.
+    // A page starts a passage, so that a citation names the right page. Headings without text stay with the next text.
     const isNewPage = piece.block.page !== open.at(-1)?.block.page && open.some(({ block }) => block.kind !== 'heading')
     if (isNewPage) flush(open.length)
     else if (lead > 0 && isNewSection(piece, open, lead)) flush(lead)
@@ -64,7 +64,7 @@ export function cutPassages(blocks: Block[]): Cut[] {
 
 const sizeOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, piece) => sum + piece.text.length + 2, 0)
 
-/** The piece is of another section than what is open, of which the first so many pieces have text of their own. */
+/** Returns true if the piece belongs to another section than the open pieces. `filled`: how many of them come before the lead. */
 function isNewSection(piece: Piece, open: readonly Piece[], filled: number): boolean {
   const last = open[filled - 1]!
   const isHeading = piece.block.kind === 'heading'
@@ -75,7 +75,7 @@ function isNewSection(piece: Piece, open: readonly Piece[], filled: number): boo
   return isQuestion || sizeOf(content) >= SECTION
 }
 
-/** From where on the open pieces only lead up to the next one: headings, and a line that ends in a colon. */
+/** Returns the index from which the open pieces only introduce the next one: headings, and a line that ends in a colon. */
 function leadStart(open: readonly Piece[]): number {
   let at = open.length
   if (isLead(open[at - 1])) at--
@@ -92,7 +92,7 @@ function passage(pieces: Piece[]): Cut {
   return { text: joined(pieces), heading: headingOf(shared), page: (content[0] ?? pieces[0])?.block.page ?? null }
 }
 
-/** Every passage below repeats them: a small document of short sections would be indexed as one of a hundred times its size. */
+/** Joins the innermost headings, up to a limit. Each passage repeats them, and a small document could become a hundred times larger in the index. */
 function headingOf(path: readonly string[]): string {
   let from = path.length - 1
   for (let chars = 0; from > 0; from--) {
@@ -107,7 +107,7 @@ function commonStart(a: string[], b: string[]): string[] {
   return differs < 0 ? a : a.slice(0, differs)
 }
 
-/** Pieces of one block follow on the next line, blocks after a blank one. */
+/** Joins pieces of one block by a line break, and blocks by a blank line. */
 function joined(pieces: Piece[]): string {
   let text = ''
   for (const [at, piece] of pieces.entries()) {
@@ -117,7 +117,7 @@ function joined(pieces: Piece[]): string {
   return text
 }
 
-/** Each block with the headings above it; one that is longer than a passage in pieces. */
+/** Returns each block with the headings above it. A block that is longer than a passage is split into pieces. */
 function placed(blocks: Block[]): Piece[] {
   const pieces: Piece[] = []
   const above: { level: number; text: string }[] = []
@@ -155,7 +155,7 @@ function broken({ kind, text }: Block, lead: string): string[] {
   }
 }
 
-/** Parts together as long as they fit into a passage. `again` stands before each piece but the first, `first` before that. */
+/** Joins parts up to the size of a passage. `first` is put before the first piece, and `again` before each other piece. */
 function grouped(parts: string[], glue: string, again = '', first = ''): string[] {
   const pieces: string[] = []
   let open = ''
@@ -173,7 +173,7 @@ function grouped(parts: string[], glue: string, again = '', first = ''): string[
     .map((piece, at) => (at === 0 ? first : again) + piece)
 }
 
-/** The items of a list with all that is in them; the lines of one that is longer than a passage. */
+/** Returns the items of a list with their content. An item that is longer than a passage is split into lines. */
 function items(text: string): string[] {
   const all: string[][] = []
   for (const line of text.split('\n')) {
@@ -186,13 +186,13 @@ function items(text: string): string[] {
   })
 }
 
-/** The whole text, cut before each sentence. */
+/** Returns the whole text, cut before each sentence. */
 function bySentence(text: string): string[] {
   const starts = sentences(text).map((sentence) => sentence.start)
   return starts.map((start, at) => text.slice(at === 0 ? 0 : start, starts[at + 1]))
 }
 
-/** A stretch longer than that, cut at spaces where there are any, and never within a character. */
+/** Splits a text that is longer than `most`, at spaces if possible, and never within a character. */
 function bounded(part: string, most: number): string[] {
   const pieces: string[] = []
   let at = 0

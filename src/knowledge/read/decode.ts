@@ -2,27 +2,27 @@ import { DocumentError } from '../../core/document-error.ts'
 import { own } from '../../core/platform/own.ts'
 
 const CHARSET = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})/i
-// Where browsers look for a declared charset.
+// Browsers search a declared charset only in these bytes.
 const CHARSET_WITHIN_BYTES = 1024
 
 const UTF_16 = /^utf[-_]?16/i
 
 const CHARSET_OF_TYPE = /;\s*charset\s*=\s*"?([\w.:-]{2,40})/i
 
-/** The charset that a media type names. */
+/** Returns the charset in a media type. */
 export const charsetIn = (mediaType: string): string | undefined => CHARSET_OF_TYPE.exec(mediaType)?.[1]
 
-/** The text of a page of the web, by the charset that was sent with it, else by the one that it declares itself. */
+/** Decodes a web page by the charset of its media type, or else by the charset that the page declares. */
 export function decodePage({ content, mediaType }: { content: Uint8Array; mediaType: string }): Promise<string> {
   const head = Buffer.from(content.buffer, content.byteOffset, Math.min(content.length, CHARSET_WITHIN_BYTES))
   const declared = CHARSET.exec(head.toString('latin1'))?.[1] ?? ''
-  // A declaration that we can read is itself no UTF-16, whatever it says.
+  // A declaration that can be read as ASCII cannot be in a UTF-16 page.
   return decodeText(content, charsetIn(mediaType) ?? (UTF_16.test(declared) ? undefined : declared))
 }
 
 /**
- * The text of a file: by byte-order mark, else by the charset given, else UTF-8, else by the charset that it looks like. Line ends become
- * `\n`. Throws `not_text` for bytes that are none.
+ * Decodes a file by its byte-order mark, or else the given charset, UTF-8, or the detected charset, in this order. Converts line ends to `\n`.
+ * Throws `not_text` for binary data.
  */
 export async function decodeText(content: Uint8Array, charset?: string): Promise<string> {
   const text = await decode(content, charset)
@@ -34,16 +34,16 @@ async function decode(content: Uint8Array, declared: string | undefined): Promis
   if (content[0] === 0xff && content[1] === 0xfe) return new TextDecoder('utf-16le').decode(content)
   if (content[0] === 0xfe && content[1] === 0xff) return new TextDecoder('utf-16be').decode(content)
   const isUtf16 = declared !== undefined && UTF_16.test(declared)
-  // Without a zero, it is what somebody said of a text in another charset: in UTF-16 each line end has one.
+  // Without a zero byte, the declaration is wrong, because each line end in UTF-16 has one.
   if (isUtf16 && content.includes(0)) return new TextDecoder(encodingOf(declared)).decode(content)
   const known = declared === undefined || isUtf16 ? undefined : encodingOf(declared)
-  // ISO-2022 is well-formed UTF-8, but for its escapes.
+  // ISO-2022 is also well-formed UTF-8. Only its escape characters show that it is not.
   const isEscaped = known === undefined && content.subarray(0, DETECT_BYTES).includes(ESCAPE)
   const text = isEscaped ? undefined : strictly(known ?? 'utf-8', content)
   return text ?? (await detected(content)) ?? new TextDecoder('windows-1252').decode(content)
 }
 
-/** As what it looks like; undefined where it looks like nothing that is known. */
+/** Decodes the content by its detected charset. Resolves to undefined if no known charset is detected. */
 async function detected(content: Uint8Array): Promise<string | undefined> {
   const jschardet = await import('jschardet').catch(() => undefined)
   if (jschardet === undefined) return undefined
@@ -62,7 +62,7 @@ function strictly(encoding: string, content: Uint8Array): string | undefined {
   }
 }
 
-/** The name that the WHATWG has for a charset which is told by another. */
+/** Returns the WHATWG name of a charset, or undefined if the charset is unknown. */
 function encodingOf(name: string): string | undefined {
   const label = name.toLowerCase()
   for (const one of [own(ALIASES, label), label, label.replaceAll('_', '-')]) {
@@ -74,10 +74,10 @@ function encodingOf(name: string): string | undefined {
 }
 
 const ESCAPE = 0x1b
-/** Enough to tell. */
+/** Bytes that are enough to detect the charset. */
 const DETECT_BYTES = 65_536
-// What the detector reached on a sentence or two in each of forty charsets: .32 and more where it was right about one that is not Latin;
-// its guesses about a few letters with accents are all low, the wrong ones lowest.
+// Minimum confidence. Measured on one or two sentences in each of forty charsets: .32 and more for correct results that are not Latin.
+// Results for a few accented letters are all low, and the wrong ones are lowest.
 const SURE = 0.25
 const SURE_OF_LATIN = 0.08
 const LATIN = /^(?:windows-125[0247]|iso-8859-(?:[12349]|1\d)|macintosh)$/

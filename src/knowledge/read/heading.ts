@@ -2,14 +2,14 @@ import type { Block } from './block.ts'
 
 const MOST_CHARS = 500
 
-/** The words of the first heading of the first level, or else of the first one; null without one. */
+/** Returns the text of the first heading of level 1, or else of the first heading, or null without headings. */
 export function firstHeading(blocks: readonly Block[]): string | null {
   const headings = blocks.filter(({ kind }) => kind === 'heading')
   const first = headings.find(({ level }) => level === 1) ?? headings[0]
   return (first && headingText(first.text)) || null
 }
 
-/** The words of a heading block, without its marks. */
+/** Returns the text of a heading block without Markdown marks. */
 export function headingText(block: string): string {
   return block
     .split('\n', 1)[0]!

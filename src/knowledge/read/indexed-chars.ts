@@ -1,10 +1,10 @@
 import { DocumentError } from '../../core/document-error.ts'
 import type { Cut } from './cut.ts'
 
-/** With what each passage repeats. Several such documents are in memory while they are indexed. */
+/** Includes the title and headings that each passage repeats. Several such documents are in memory while they are indexed. */
 const MAX_INDEXED_CHARS = 30_000_000
 
-/** Throws `DocumentError` if the passages hold too much with the title and the headings that are indexed with each of them. */
+/** Throws `DocumentError` if the passages are too long, including the title and headings that are indexed with each of them. */
 export function refuseTooMuch(title: string, passages: readonly Pick<Cut, 'heading' | 'text'>[]): void {
   const chars = passages.reduce((sum, { heading, text }) => sum + title.length + heading.length + text.length, 0)
   if (chars > MAX_INDEXED_CHARS)

@@ -28,7 +28,7 @@ const BY_TYPE: Record<string, Kind> = {
   'application/x-ndjson': 'json',
   'application/jsonl': 'json',
 }
-/** Read only from what the bytes say; a file that has merely the name or the type is told what it is. */
+/** Types that are only detected from bytes. If a file has the type but other bytes, the error contains this name. */
 const BINARY_BY_TYPE: Record<string, string> = {
   'application/pdf': 'a PDF',
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'a Word document',
@@ -49,7 +49,7 @@ const FOREIGN: [bytes: string, name: string][] = [
 ]
 const OLE = 'd0cf11e0a1b11ae1'
 const ZIP = ['504b0304', '504b0506']
-// A PDF may have something before its mark; readers look so far.
+// A PDF may have other bytes before its mark. Readers search this far.
 const PDF_WITHIN_BYTES = 1024
 const PARTS: [part: string, kind: Kind][] = [
   ['word/', 'docx'],
@@ -57,7 +57,7 @@ const PARTS: [part: string, kind: Kind][] = [
   ['ppt/', 'pptx'],
 ]
 
-/** How each kind is told to callers. */
+/** The media type that callers get for each kind. */
 export const mediaTypeOf: Record<Kind, string> = {
   text: 'text/plain',
   markdown: 'text/markdown',
@@ -70,7 +70,7 @@ export const mediaTypeOf: Record<Kind, string> = {
   pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 }
 
-/** What a document is: by its bytes where they say so, else by its name, else by the type that came with it. Throws `DocumentError`. */
+/** Detects the kind of a document from its bytes, or else its name, or else its media type. Throws `DocumentError`. */
 export function kindOf(content: Uint8Array, mediaType: string, filename: string | undefined): Kind {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
   const hex = bytes.toString('hex', 0, 8)
@@ -100,7 +100,7 @@ export function kindOf(content: Uint8Array, mediaType: string, filename: string 
   )
 }
 
-/** Returns true if the type or the name is that of a PDF or an Office document. What a document is, its bytes say. */
+/** Returns true if the type or name is that of a PDF or Office document. Only the bytes prove the kind. */
 export function isNamedBinary(mediaType: string, filename: string | undefined): boolean {
   return own(BINARY_BY_TYPE, typeOf(mediaType)) !== undefined || BINARY_EXTENSIONS.has(extensionOf(filename) ?? '')
 }
@@ -110,7 +110,7 @@ const extensionOf = (filename = ''): string | undefined => /\.(\w{1,8})$/.exec(f
 
 const looksLikeHtml = (bytes: Buffer): boolean => /^\s*<(?:!doctype html|html[\s>])/i.test(bytes.toString('utf8', 0, 200))
 
-/** By the names in the archive's directory, which stand at the file's end, and those of the first parts. */
+/** Detects the kind from part names, in the archive's directory at the end of the file and in the first parts. */
 function officeKind(bytes: Buffer): Kind {
   const found = PARTS.find(([part]) => bytes.includes(part))
   if (found !== undefined) return found[1]

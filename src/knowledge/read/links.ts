@@ -1,21 +1,21 @@
 import { Parser } from 'htmlparser2'
 import { MAX_LINK_CHARS } from '../../core/site.ts'
 
-/** Where a page leads, and what it says of itself to robots. */
+/** The links of a page, and its directives to robots. */
 export interface PageLinks {
-  /** Absolute, of the web, without what follows `#`; each once, in reading order. Long addresses are left out. */
+  /** Absolute HTTP URLs without fragments, unique, in reading order. Long URLs are left out. */
   links: string[]
   noIndex: boolean
   noFollow: boolean
 }
 
 const MOST_LINKS = 5_000
-/** Of all links of a page. */
+/** Limit for all links of a page. */
 const MOST_CHARS = 500_000
-/** Deeper ones are not looked at: the parser takes the square of the depth. */
+/** Deeper levels are not read, because the time of the parser is quadratic in the depth. */
 const MOST_LEVELS = 1_000
 
-/** The links of an HTML page. Linear in its length. */
+/** Returns the links of an HTML page. Takes time linear in its length. */
 export function readLinks(html: string, pageUrl: string): PageLinks {
   const links = new Set<string>()
   let chars = 0

@@ -7,31 +7,31 @@ import { refuseTooMuch } from './indexed-chars.ts'
 import { type Kind, kindOf, kinds, mediaTypeOf } from './kind.ts'
 
 export interface ReadInput {
-  /** As it was sent, with its charset where one was told; may be empty or wrong. */
+  /** The media type as sent, with its charset if any. It may be empty or wrong. */
   mediaType: string
   filename?: string
   content: Uint8Array
 }
 
 export interface ReadDocument {
-  /** As it was recognised. */
+  /** The detected media type. */
   mediaType: string
-  /** What the document calls itself (front matter, HTML title, properties, first heading); null where it does not say. */
+  /** The title from front matter, HTML title, properties or first heading, or null without one. */
   title: string | null
   passages: Cut[]
 }
 
 const TITLE_CHARS = 300
-/** Of text, some 8,000 pages. What holds more is no document, and would cost an index of its own. */
+/** About 8,000 pages of text. A larger file is not a normal document and would need an index of its own. */
 const MAX_CHARS = 20_000_000
 /**
- * Reads a document into passages, whose texts in order are the document as read: no word lost, none doubled, white space aside.
- * Each reader is loaded when first used. Throws `DocumentError`.
+ * Reads a document into passages. Their texts, in order, are the text of the document. No word is lost or repeated; white space may differ.
+ * Loads each reader when it is first used. Throws `DocumentError`.
  */
 export async function readDocument({ mediaType, filename, content }: ReadInput): Promise<ReadDocument> {
   const kind = kindOf(content, mediaType, filename)
   const { title, blocks } = await read(kind, content, mediaType)
-  // Escapes and archives bring characters that no store holds past the decoding of the file.
+  // Escapes and archives can contain characters that the decoder does not see and no store accepts.
   const filled = blocks
     .filter(({ kind, text }) => kind === 'end' || text.trim() !== '')
     .map((block) => ({ ...block, text: cleanText(block.text) }))
@@ -76,8 +76,8 @@ async function read(kind: Kind, content: Uint8Array, mediaType: string): Promise
 const ready = new Set<Kind>()
 
 /**
- * Loads the code that this document is read with, so that the time of a first document is its own. Returns true if anything was loaded. Throws
- * `DocumentError`.
+ * Loads the reader for this document, so that the load time does not count for the first document. Resolves to true if code was loaded.
+ * Throws `DocumentError`.
  */
 export async function load({ mediaType, filename, content }: ReadInput): Promise<boolean> {
   const kind = kindOf(content, mediaType, filename)
@@ -87,7 +87,7 @@ export async function load({ mediaType, filename, content }: ReadInput): Promise
   return true
 }
 
-/** Loads the code that documents of any kind are read with. */
+/** Loads the readers for all kinds of documents. */
 export async function loadAll(): Promise<void> {
   // `load` reports a missing package for the document that needs it.
   const isLoaded = (kind: Kind) =>

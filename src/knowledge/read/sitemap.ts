@@ -3,27 +3,27 @@ import { Parser } from 'htmlparser2'
 import { DocumentError } from '../../core/document-error.ts'
 import { MAX_LINK_CHARS } from '../../core/site.ts'
 
-/** What a sitemap names (sitemaps.org, protocol 0.9): pages, or further sitemaps. Each once, without long addresses. */
+/** The pages and further sitemaps in a sitemap (sitemaps.org, protocol 0.9). URLs are unique; long ones are left out. */
 export interface Sitemap {
   pages: string[]
   sitemaps: string[]
-  /** False for another kind of page, such as one about maintenance, and for a sitemap that was cut off. */
+  /** False for another kind of page, such as a maintenance page, and for a truncated sitemap. */
   isComplete: boolean
 }
 
 type Kind = 'pages' | 'sitemaps'
 type Found = Record<Kind, Addresses>
 
-/** The protocol's own bound on one file. */
+/** The protocol's limit for one file. */
 const MOST_ENTRIES = 50_000
-/** Of all addresses. */
+/** Limit for all URLs. */
 const MOST_CHARS = 5_000_000
 const MAX_BYTES = 52_428_800
 const GZIP = [0x1f, 0x8b]
-/** The protocol needs three. The parser takes the square of the depth. */
+/** The protocol needs three. The time of the parser is quadratic in the depth. */
 const MOST_LEVELS = 100
 
-/** Sitemaps are often kept packed. Throws `DocumentError`. */
+/** Decompresses a sitemap if it is gzipped, which is common. Throws `DocumentError`. */
 export function unpacked(body: Uint8Array): Uint8Array {
   if (body[0] !== GZIP[0] || body[1] !== GZIP[1]) return body
   try {
@@ -33,7 +33,7 @@ export function unpacked(body: Uint8Array): Uint8Array {
   }
 }
 
-/** Addresses of one kind, in order. */
+/** URLs of one kind, in order. */
 class Addresses {
   readonly #found = new Set<string>()
   #chars = 0
@@ -50,14 +50,14 @@ class Addresses {
   }
 }
 
-/** Reads a sitemap or an index of sitemaps in XML, or a list of addresses, one a line. Throws `DocumentError`. */
+/** Reads an XML sitemap or sitemap index, or a list with one URL per line. Throws `DocumentError`. */
 export function readSitemap(text: string): Sitemap {
   const found = { pages: new Addresses(), sitemaps: new Addresses() }
   const isComplete = text.trimStart().startsWith('<') ? readXml(text, found) : readLines(text, found)
   return { pages: found.pages.list(), sitemaps: found.sitemaps.list(), isComplete }
 }
 
-/** Returns true if every line is an address. */
+/** Returns true if every line is a URL. */
 function readLines(text: string, found: Found): boolean {
   let isComplete = true
   for (const line of text.split('\n')) {
@@ -68,7 +68,7 @@ function readLines(text: string, found: Found): boolean {
   return isComplete
 }
 
-/** Returns true if the text is a sitemap to its end. */
+/** Returns true if the text is a complete sitemap. */
 function readXml(text: string, found: Found): boolean {
   let within: Kind | undefined
   let isSitemap = false
@@ -88,7 +88,7 @@ function readXml(text: string, found: Found): boolean {
       ontext(text) {
         if (address !== undefined && address.length <= MAX_LINK_CHARS) address += text
       },
-      // Implied: the text ends before the tag.
+      // `isImplied`: the text ends before the tag.
       onclosetag(name, isImplied) {
         if (--level === 0) isEnded = !isImplied
         if (name !== 'loc' || address === undefined || within === undefined) return

@@ -1,4 +1,4 @@
-// The process that reads documents: a thread of it does the work, so that this one can watch what that takes and say so.
+// The process that reads documents. A worker thread does the work, so that the main thread can measure memory and processor time.
 import { getPriority, setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { moduleBeside } from '../../core/platform/module-beside.ts'
@@ -8,12 +8,12 @@ const [memory, warm] = process.argv.slice(2)
 const memoryMb = Number(memory)
 const MIB = 1_048_576
 const LOOK_EVERY_MS = 20
-/** So many looks are between two reports of processor time. */
+/** Memory checks between two reports of processor time. */
 const SAY_EVERY = 5
-/** Answering goes before reading, where both want the same core. */
+/** Answers have priority over reading on the same core. */
 const NICENESS = 10
 
-// A process without special rights may only lower its priority, and the thread that started this one may have a lower one already.
+// An unprivileged process can only lower its priority, and the parent thread may already have a lower one.
 if (getPriority() < NICENESS) setPriority(NICENESS)
 const thread = new Worker(moduleBeside(import.meta.url, './thread'), {
   resourceLimits: { maxOldGenerationSizeMb: memoryMb },

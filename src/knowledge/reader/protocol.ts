@@ -3,7 +3,7 @@ import type { PageLinks } from '../read/links.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import type { Sitemap } from '../read/sitemap.ts'
 
-/** What the process that reads can be asked. It answers in order. Everything that comes from outside is looked at in there only. */
+/** Requests to the reading process, which answers in order. Only this process parses content from outside. */
 export interface Reads {
   document: { input: ReadInput; result: ReadDocument }
   links: { input: { content: Uint8Array; mediaType: string; url: string }; result: PageLinks }
@@ -11,16 +11,16 @@ export interface Reads {
 }
 
 export type ReadRequest = { [K in keyof Reads]: { what: K; input: Reads[K]['input'] } }[keyof Reads]
-/** The processor time, in milliseconds, that the document which is read now has taken. Said every 100 ms. */
+/** The processor time of the current document in milliseconds. Sent every 100 ms. */
 export interface Busy {
   cpuMs: number
 }
 
-/** `ready`: the process has loaded what it reads with. It comes first, and before the first document of each kind is read. */
+/** `ready`: the process has loaded its readers. Sent first, and again before the first document of each kind is read. */
 export type ReadAnswer = { ready: true } | Busy | { result: unknown } | { error: { code: DocumentErrorCode; message: string } }
 
-/** An argument of the process: it loads everything before it is ready. */
+/** Argument of the process: it loads all readers before it is ready. */
 export const WARM = 'warm'
 
-/** How the process ends where something took more memory than it may. */
+/** Exit code of the process if reading took more memory than allowed. */
 export const OUT_OF_MEMORY = 86

@@ -5,44 +5,44 @@ import { TurnShares } from '../../core/fairness/turn-shares.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, type Reads } from './protocol.ts'
 import { ReadingProcess } from './reading-process.ts'
 
-/** What reading one document may take. */
+/** Limits for reading one document. */
 export interface ReadLimits {
   timeoutMs: number
-  /** Resident, of the whole process; without a document it takes about 80. */
+  /** Resident memory of the whole process. Without a document it is about 80 MB. */
   memoryMb: number
 }
 
 export const READ_LIMITS: ReadLimits = { timeoutMs: 30_000, memoryMb: 512 }
 
-/** A process that has nothing to read for so long ends. */
+/** Idle time after which a process ends. */
 const IDLE_MS = 10_000
-/** The first read of a process waits for its start, and the first that is no small text for more code, which a busy machine makes long. */
+/** Extra time for the start of a process, and for loading code for the first document that is no small text. A busy machine takes long. */
 const START_MS = 30_000
 
-/** A document that takes longer is read elsewhere while others wait. */
+/** A document that takes longer moves to another process if others wait. */
 const SLOW_MS = 500
-/** Unless it had less processor time, as a part of that: then it is the machine that is busy. */
+/** Share of `SLOW_MS` that must be processor time. With less, the machine is busy and the document is not slow. */
 const SLOW_CPU = 0.5
-/** So many times as long is too long in any case. */
+/** Multiple of `SLOW_MS` after which a document is slow in any case. */
 const SLOWEST = 4
-/** The time between two reports of the process about its processor time. */
+/** The time between two reports of processor time. */
 const LOOK_AGAIN_MS = 100
-/** Whether a document is still wanted is asked so often while it is read, and when it has waited for longer. */
+/** How often to check if the current document is still wanted. A document that waited longer is checked before it is read. */
 const ASK_EVERY_MS = 1_000
-/** How long that may keep others waiting. */
+/** How long the start of a process may delay others. */
 const SLOW_START_MS = 2_000
 /** Texts up to this size take milliseconds. */
 const QUICK_BYTES = 65_536
 const QUICK_LOOK_BYTES = 1_024
 const BINARY = /^PK|%PDF|\0/
-/** Slow documents that take longer are read in yet another process. */
+/** Slow documents that take longer move to a third process. */
 const VERY_SLOW_MS = 5_000
 
-/** So much is sent ahead, or small documents would wait for the way there and back. */
+/** Documents and bytes that are sent ahead, so that small documents do not wait for the round trip. */
 const AHEAD = 32
 const AHEAD_BYTES = 1_048_576
 
-/** Reads documents in processes: small texts in one, other documents in another, and what turns out to be slow in others again. */
+/** Reads documents in processes: small texts in one, other documents in another, and slow documents in further ones. */
 export class DocumentReaders {
   readonly #texts: DocumentReader
   readonly #others: DocumentReader
@@ -53,7 +53,7 @@ export class DocumentReaders {
     this.#others = new DocumentReader(limits, forSlow)
   }
 
-  /** As that of `DocumentReader`. */
+  /** See `DocumentReader.read`. */
   read: DocumentReader['read'] = (what, input, owner, isWanted) =>
     (isQuick(input.content) ? this.#texts : this.#others).read(what, input, owner, isWanted)
 
@@ -68,22 +68,22 @@ interface Read {
   owner: string
   isWanted: () => boolean
   addedAt: number
-  /** A small text. Others do not keep it waiting. */
+  /** A small text. Other documents do not delay it. */
   isQuick: boolean
-  /** A process ended while this document was with it. */
+  /** A process ended while this document was sent to it. */
   isSuspect: boolean
-  /** A process was ended by a signal over it alone. */
+  /** A signal ended a process to which only this document was sent. */
   wasKilled: boolean
   resolve: (result: never) => void
   reject: (error: unknown) => void
 }
 
 /**
- * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. One document at a time is read, and a few
- * small ones wait in the process. When it ends, each of those is sent alone, and is to blame only where the process has read nothing else. A slow document for
- * which others wait is moved to another reader, and read there from its beginning. So is, at once, every document of an agent that had too many that were slow
- * or ended the process; small texts and other documents are counted apart. They also take turns here. Of each, the key that had the least time lately comes
- * next, and of its agents the one that had the least.
+ * Reads documents in a separate process, started when needed, so that a hostile or broken file cannot harm the service. Reads one document at a time, while a
+ * few small ones wait in the process. If it ends, each of them is sent alone, and is to blame only if the process has read nothing else. A slow document that
+ * delays others moves to another reader and starts again there. If an agent has too many documents that are slow or end the process, all its documents move
+ * at once. Small texts and other documents are counted separately, and take turns. Next is the key that used the least time recently, then its agent that
+ * used the least.
  */
 export class DocumentReader {
   readonly #limits: ReadLimits
@@ -94,16 +94,16 @@ export class DocumentReader {
   readonly #waiting = new InTurn<Read>()
   readonly #used = new TurnShares()
   #isQuickNext = true
-  /** Comes before all others: what had no room, and what an ended process left. */
+  /** Sent before all others: documents that found no room, and documents of a process that ended. */
   #first: Read[] = []
-  /** With the process, which answers in this order. */
+  /** Sent to the process, which answers in this order. */
   #sent: Read[] = []
   #process: ReadingProcess | undefined
-  /** Takes over when the process is ended over a slow document: others do not wait for the start of a new one. Started after the first such document. */
+  /** Replaces the process when a slow document ends it, so that others do not wait for a start. Started after the first slow document. */
   #spare: ReadingProcess | undefined
   #hasMoved = false
   #timer: NodeJS.Timeout | undefined
-  /** When the document that is read now began, and the processor time that it has taken. */
+  /** Start time and processor time of the current document, in milliseconds. */
   #since = 0
   #cpuMs = 0
   #slowTimer: NodeJS.Timeout | undefined
@@ -117,7 +117,7 @@ export class DocumentReader {
     this.#slowMs = slowMs
   }
 
-  /** Rejects with `DocumentError`, with what kept its process from starting, or with `ReaderClosed`, also when it is no longer wanted. */
+  /** Rejects with `DocumentError`, with the error that prevented the start of the process, or with `ReaderClosed` (also if no longer wanted). */
   read<K extends keyof Reads>(what: K, input: Reads[K]['input'], owner = '', isWanted = () => true): Promise<Reads[K]['result']> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ReaderClosed())
@@ -151,7 +151,7 @@ export class DocumentReader {
 
   #next(): void {
     if (this.#closed) return
-    // Who comes next is decided when there is room.
+    // The next document is chosen only when there is room.
     if (this.#sent.length > 0 && !this.#sent[0]!.isQuick) return
     for (let read = this.#takeNext(); read !== undefined; read = this.#takeNext()) {
       if (!this.#hasRoom(read)) {
@@ -180,7 +180,7 @@ export class DocumentReader {
     return owner === undefined ? undefined : line.takeFrom(owner)
   }
 
-  /** The document that was read now is done, or is given up. */
+  /** Removes the current document, which is done or stopped, and records its time. */
   #takeSent(): Read | undefined {
     const read = this.#sent.shift()
     const now = performance.now()
@@ -202,7 +202,7 @@ export class DocumentReader {
     process.send(read.request)
   }
 
-  /** Of the document that is read now. */
+  /** Limits the time of the current document. */
   #limitTime(moreMs = 0): void {
     clearTimeout(this.#timer)
     this.#since = performance.now() + Math.min(moreMs, SLOW_START_MS)
@@ -216,7 +216,7 @@ export class DocumentReader {
     }, ASK_EVERY_MS).unref()
   }
 
-  /** Reads on with the next document. */
+  /** Stops the current document and continues with the next one. */
   #giveUp(reason: Error): void {
     this.#kill()
     const read = this.#takeSent()
@@ -225,7 +225,7 @@ export class DocumentReader {
     this.#next()
   }
 
-  /** Looks whether the document that is read now holds up others for too long. */
+  /** Checks if the current document delays others for too long. */
   #watch(): void {
     clearTimeout(this.#slowTimer)
     if (this.#forSlow === undefined || this.#sent.length === 0) return
@@ -288,7 +288,7 @@ export class DocumentReader {
     if (this.#hasMoved) this.#spare ??= this.#start(true)
   }
 
-  /** It could not be started, for which no document is to blame. */
+  /** Handles a process that could not be started. No document is to blame. */
   #failed(process: ReadingProcess, error: Error): void {
     if (process === this.#spare) this.#spare = undefined
     if (process !== this.#process) return
@@ -302,7 +302,7 @@ export class DocumentReader {
     if (process !== this.#process) return
     this.#kill()
     const [read] = this.#sent
-    // Answers that were on their way are lost with the process, so that of several any may be the cause. Or the memory was full of what was read before.
+    // Answers in transit are lost with the process, so any of several documents may be the cause. Earlier documents may also have filled the memory.
     if (read !== undefined && this.#sent.length === 1 && !process.isUsed && !this.#isPardoned(read, signal)) {
       this.#sent = []
       this.#slowAgents.note(lineOf(read), performance.now())
@@ -316,7 +316,7 @@ export class DocumentReader {
     this.#next()
   }
 
-  /** Perhaps it was ended by somebody else, such as a machine without memory: the second time it is the document. */
+  /** Returns true for the first signal, which may come from elsewhere (a machine without memory). The second time, the document is to blame. */
   #isPardoned(read: Read, signal: NodeJS.Signals | null): boolean {
     if (signal === null || read.wasKilled) return false
     read.wasKilled = true
@@ -348,12 +348,12 @@ function isQuick(content: Uint8Array): boolean {
   return !BINARY.test(Buffer.from(content.subarray(0, QUICK_LOOK_BYTES)).toString('latin1'))
 }
 
-/** Names the documents that count together when slow ones are counted: an agent's small texts, or its other documents. */
+/** Returns the group in which slow documents are counted: an agent's small texts, or its other documents. */
 const lineOf = ({ owner, isQuick }: Read): string => `${partOf(owner)} ${isQuick}`
 
 const sizeOf = ({ request }: Read): number => request.input.content.byteLength
 
-/** The service is going down, or the document is no longer wanted: nothing is said about it. */
+/** The service is stopping, or the document is no longer wanted. This is not an error of the document. */
 export class ReaderClosed extends Error {
   override readonly name = 'ReaderClosed'
 }

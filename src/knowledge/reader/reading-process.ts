@@ -5,21 +5,21 @@ import { readableFolders } from './readable-folders.ts'
 
 export interface ReadingProcessParts {
   memoryMb: number
-  /** Loads everything that documents are read with before the first. Otherwise that is loaded when it is needed. */
+  /** Loads all readers before the first document. Otherwise they are loaded when needed. */
   isWarm: boolean
   answered: (process: ReadingProcess, answer: ReadAnswer) => void
   ended: (process: ReadingProcess, code: number | null, signal: NodeJS.Signals | null) => void
-  /** It could not be started. */
+  /** Called if the process could not be started. */
   failed: (process: ReadingProcess, error: Error) => void
 }
 
-/** A process that reads documents. It may read the program's own files alone, write none and start nothing. */
+/** A process that reads documents. It can only read the program's own files. It cannot write files or start processes. */
 export class ReadingProcess {
-  /** It waits for documents. */
+  /** The process waits for documents. */
   isReady = false
-  /** It has read something. */
+  /** The process has read a document. */
   isUsed = false
-  /** It has loaded what other documents than small texts are read with. */
+  /** The process has loaded the code for documents other than small texts. */
   isLoaded: boolean
   readonly #child: ChildProcess
 
@@ -28,7 +28,7 @@ export class ReadingProcess {
     this.#child = fork(moduleBeside(import.meta.url, './process'), [String(memoryMb), ...(isWarm ? [WARM] : [])], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      // No secret of the service is to be found in there.
+      // The process must not see secrets of the service.
       env: {},
       execArgv: ['--permission', '--allow-worker', ...readableFolders().map((folder) => `--allow-fs-read=${folder}`)],
     })
@@ -45,7 +45,7 @@ export class ReadingProcess {
     // The error of the process says why it could not be started.
     if (!this.#child.connected) return
     this.#child.send(request, (error) => {
-      // It has ended, or is of no use. How it ends says why.
+      // The process has ended or is unusable. Its exit says why.
       if (error !== null) this.kill()
     })
   }

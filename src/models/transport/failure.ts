@@ -3,39 +3,39 @@ import { inspect } from 'node:util'
 import { ReparteeError } from '../../core/errors.ts'
 
 interface Circumstances {
-  /** The same call may work a moment later. */
+  /** True if the same call may succeed a moment later. */
   transient?: boolean
   retryAfter?: number | undefined
-  /** Where the provider's own words go: callers never see them. */
+  /** The provider's own message. Callers never see it. */
   cause?: unknown
 }
 
-/** Why a model failed, in words of ours. */
+/** Returns the error of a failed model, with a message of our own. */
 export const failed = (why: string, circumstances: Circumstances = {}): ReparteeError =>
   new ReparteeError('model_failed', `The model failed: ${why}.`, circumstances)
 
-/** The bytes that came are no reply in the protocol that was asked for. */
+/** The provider's answer is not a reply in the requested protocol. */
 export const notUnderstood = (cause?: unknown): ReparteeError =>
   failed('the provider sent something that is no reply', { transient: true, cause })
 
 export const endedEarly = (): ReparteeError => failed("the provider's reply broke off before its end", { transient: true })
 
-/** The provider reported a failure of its own, in these words or as this value, where a reply was under way. */
+/** The provider reported a failure of its own during the reply, with this message or value. */
 export const brokeOff = (words: unknown): ReparteeError =>
   failed('the provider reported a failure in the middle of its reply', {
     transient: true,
     cause: new Error(typeof words === 'string' ? words : inspect(words, { breakLength: Number.POSITIVE_INFINITY })),
   })
 
-/** There is no memory left for what it sends. */
+/** No memory is left for the answer. */
 export const sendsTooMuch = (): ReparteeError => failed('its provider sends too much at the same time', { transient: true })
 
 export const stopped = (signal: AbortSignal): ReparteeError => failed('it was stopped', { cause: signal.reason })
 
-/** An answer that is not a success. Its message is the provider's words, which no log holds; `status` and `terms` stand there. */
+/** An answer with an error status. Its message is the provider's, which is never logged; `status` and `terms` are logged. */
 export class Refusal extends Error {
   readonly status: number
-  /** What the provider's words say in terms that quote nobody, e.g. `code: model_not_found`; for the log. */
+  /** The short terms in the provider's error, e.g. `code: model_not_found`, for the log. They quote nothing. */
   readonly terms: Record<string, string>
 
   constructor(status: number, words: string) {
@@ -49,7 +49,7 @@ const MAX_TERM_CHARS = 60
 /** Words or short numbers. A key mixes letters with digits. */
 const TERM = /^(?:[A-Za-z]{1,24}|\d{1,4})(?:[\]_.[-]+(?:[A-Za-z]{1,24}|\d{1,4}))*$/
 
-/** Returns the short names in an error body of OpenAI, Anthropic, Google or a compatible provider. Its message may quote a prompt or a key, so it is omitted. */
+/** Returns the short names in an error body of OpenAI, Anthropic, Google or a compatible provider. Omits the message, which may quote a prompt or key. */
 function termsOf(words: string): Record<string, string> {
   try {
     const { error } = JSON.parse(words) as { error?: Record<string, unknown> | null }
@@ -60,11 +60,11 @@ function termsOf(words: string): Record<string, string> {
   }
 }
 
-/** Something answers that speaks no protocol of models. */
+/** The server does not support a model protocol. */
 export const aWebPage = (): ReparteeError =>
   failed('a web page came instead of a reply; is the base URL of its provider right, with its path?')
 
-/** Statuses below 500 that say "not now" and not "not like this". */
+/** Transient statuses below 500. */
 const PASSING = [408, 409, 425, 429]
 
 export function refused(status: number, headers: IncomingHttpHeaders, words: string): ReparteeError {
@@ -78,7 +78,7 @@ export function refused(status: number, headers: IncomingHttpHeaders, words: str
 /** In seconds. Longer waits are cut. */
 const MAX_RETRY_AFTER = 86_400
 
-/** Whole seconds, rounded up, at most a day, from `retry-after-ms`, or from `Retry-After` as seconds or as a date. */
+/** Returns whole seconds, rounded up, at most a day, from `retry-after-ms`, or from `Retry-After` as seconds or a date. */
 function retryAfterOf({ 'retry-after': after, 'retry-after-ms': afterMs }: IncomingHttpHeaders): number | undefined {
   const ms = typeof afterMs === 'string' && afterMs !== '' ? Number(afterMs) : Number.NaN
   if (Number.isFinite(ms)) return secondsOf(ms / 1000)

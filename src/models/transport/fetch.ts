@@ -5,15 +5,15 @@ import { inTurn, parseJson, readBody, readWhole, send } from './http.ts'
 interface FetchOptions {
   /** Limits the JSON values of one event of a stream. The packages parse each at once. */
   mostValues: number
-  /** For an answer that is a stream. */
+  /** For a streamed answer. */
   stream?: { sift: Sift; onBytes: () => void } | undefined
-  /** For one that is none. */
+  /** For any other answer. */
   siftWhole: Sift
-  /** The value of a header that is not to be sent. */
+  /** Header values that end with this are not sent. */
   leaveOut: string
 }
 
-/** As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects. */
+/** The part of `fetch` that the vendors' packages use, over this folder's HTTP: with its limits and errors, and without redirects. */
 export function openFetch(owner: CallOwner, { mostValues, stream, siftWhole, leaveOut }: FetchOptions): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? new AbortController().signal
@@ -29,7 +29,7 @@ export function openFetch(owner: CallOwner, { mostValues, stream, siftWhole, lea
     const sift = siftEvents(stream.sift, mostValues)
     const body = new ReadableStream<Uint8Array>({
       async start(controller) {
-        // Nobody may be left to hear of it: the reader has turned away.
+        // The reader may have left.
         const attempt = (act: () => void) => {
           try {
             act()
@@ -41,7 +41,7 @@ export function openFetch(owner: CallOwner, { mostValues, stream, siftWhole, lea
           stream.onBytes()
         }
         readBody(response, signal, take, { pieces: 'events', takesLater: true, mostValues }).then(
-          // The package parses what it has then.
+          // At the end, the package parses the rest.
           () => inTurn(response, () => attempt(() => controller.close())),
           (error: unknown) => attempt(() => controller.error(error)),
         )

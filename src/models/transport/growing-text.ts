@@ -1,9 +1,9 @@
-/** A text that grows by a few letters at a time takes many times its size if it is not put together now and then. */
+/** A text that grows by a few letters at a time takes many times its size in memory if it is never joined. */
 const MOST_PIECES = 100
 
 /** A text that arrives in pieces. */
 export class GrowingText {
-  /** What was put together, each part longer than the next: a letter is copied again only into a part of twice the length. */
+  /** Joined parts, each longer than the next: a letter is copied again only into a part of twice the length. */
   readonly #parts: string[] = []
   #pieces: string[] = []
   length = 0

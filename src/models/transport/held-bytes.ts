@@ -1,15 +1,12 @@
 import { TenantShares } from '../../core/fairness/shares.ts'
 import { type CallOwner, toAsker } from '../call-slots.ts'
 
-/** Of all answers together. */
+/** Limit of all answers together. */
 const MOST_BYTES = 268_435_456
-/** So many of each answer do not count: the number of calls limits them. */
+/** Bytes of each answer that do not count: the number of calls limits them. */
 const FREE_BYTES = 65_536
 
-/**
- * Limits the memory for providers' answers that have not come to their end: a provider may hold thousands of answers open, each just below its largest
- * size. `TenantShares` divides it.
- */
+/** Limits the memory for unfinished answers: a provider may leave thousands open, each just below its maximum. `TenantShares` divides it. */
 export class HeldBytes {
   readonly #shares: TenantShares
 
@@ -22,7 +19,7 @@ export class HeldBytes {
   }
 }
 
-/** What is held of one answer. */
+/** The buffered bytes of one answer. */
 export class Held {
   #bytes = 0
   readonly #shares: TenantShares
@@ -33,7 +30,7 @@ export class Held {
     this.#owner = owner
   }
 
-  /** Returns false if there is no room for so many bytes. */
+  /** Returns false if there is no room for this many bytes. */
   set(bytes: number): boolean {
     const more = Math.max(0, bytes - FREE_BYTES) - this.#bytes
     if (more === 0) return true
@@ -45,7 +42,7 @@ export class Held {
     return true
   }
 
-  /** Gives all back. Safe to call twice. */
+  /** Releases all bytes. Safe to call twice. */
   end(): void {
     this.set(0)
   }

@@ -13,24 +13,24 @@ export interface HttpCall {
   /** JSON, sent by POST. Without it the call is a GET. */
   body?: string
   signal: AbortSignal
-  /** For whom the answer is read. Undefined if it is for nobody in particular. */
+  /** For whom the answer is read. Undefined if it has no owner. */
   owner?: CallOwner | undefined
 }
 
-/** An answer of more is no reply. A stream spends a few hundred bytes on every token: this is room for a hundred thousand. */
+/** A longer answer is not a reply. A stream takes a few hundred bytes per token, so this has room for a hundred thousand tokens. */
 const MAX_BYTES = 33_554_432
-/** What is parsed in one go, where it holds no vectors: a JSON answer, one event or one line of a stream. Parsing more would hold up everybody. */
+/** Limit of what is parsed at once, without vectors: a JSON answer, an event or a line of a stream. Parsing more would block other requests. */
 const MAX_PARSED_BYTES = 4_194_304
-/** Some 10 ms, where each is another short text. An event or an answer has a few hundred. */
+/** Takes some 10 ms if each value is another short text. An event or an answer has a few hundred. */
 const MOST_VALUES = 10_000
-/** An answer has a few dozen. */
+/** Maximum object shapes. An answer has a few dozen. */
 const MOST_SHAPES = 2_000
-/** Of one event that is longer than this. Each line takes a hundred bytes of memory until the event ends, however short it is. */
+/** Limit of lines in an event above this size. Each line takes a hundred bytes of memory until the event ends, even if it is short. */
 const MOST_LINES = 2_000
 const LINES_COUNT_FROM_BYTES = 16_384
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
-/** Returns where the last piece of an answer begins in a chunk, or somewhat before; -1 if it began in an earlier chunk. */
+/** Returns the start of the last piece of an answer in a chunk, or somewhat earlier; -1 if it began in an earlier chunk. */
 type FindLastPiece = (chunk: Buffer) => number
 /** For a stream of events. */
 const findLastEvent: FindLastPiece = (chunk) => {
@@ -41,20 +41,20 @@ const findLastEvent: FindLastPiece = (chunk) => {
   }
   return -1
 }
-/** What an answer is read as. It is for the reader to say: a provider may name any type. */
+/** The format of an answer. The reader decides, because a provider may send any content type. */
 export type Pieces = 'events' | 'lines' | 'whole'
 const FINDERS: Record<Pieces, FindLastPiece> = {
   events: findLastEvent,
   lines: (chunk) => chunk.lastIndexOf(LINE_FEED),
   whole: () => -1,
 }
-/** How much is read, and for how long, of what a provider says about its refusal. */
+/** Limits for the error body of a refusal, in bytes and milliseconds. */
 const MAX_WORDS_BYTES = 4_096
 const WORDS_WITHIN_MS = 1_000
-/** A provider that has said all may hold the line open for so long; then it is closed. */
+/** A provider that sent everything may leave the connection open for this long; then it is closed. */
 const LAST_BYTES_WITHIN_MS = 1_000
 
-/** Resolves to the head of an answer that is a success; redirects are none, because they would carry the key elsewhere. Throws `model_failed`. */
+/** Resolves to the head of a successful answer. A redirect fails, because it would send the key elsewhere. Throws `model_failed`. */
 export async function send(url: URL, { headers, body, signal, owner }: HttpCall): Promise<IncomingMessage> {
   if (signal.aborted) throw stopped(signal)
   const request = begin(url, headers, body)
@@ -68,12 +68,12 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
       reject(EXCESSES[of]())
       answer?.destroy(EXCESSES[of]())
     })
-    // Given as an option, Node would watch over the whole life of the request for it, at twice the cost.
+    // As an option of the request, Node would watch the signal for the whole life of the request, at twice the cost.
     const stop = () => request.destroy(stopped(signal))
     signal.addEventListener('abort', stop, { once: true })
     request.on('close', () => {
       signal.removeEventListener('abort', stop)
-      // Where the answer switches to another protocol (101) there is no error.
+      // An answer that switches protocols (101) causes no error.
       if (answer === undefined)
         reject(signal.aborted ? stopped(signal) : failed('the provider hung up without an answer', { transient: true }))
     })
@@ -97,13 +97,13 @@ const EXCESSES: Record<Excess, () => ReparteeError> = {
   'small chunks': () => failed('the provider sent its answer in pieces that are too small'),
 }
 
-/** Of an answer: for whom it is read. */
+/** The owner of an answer. */
 const OWNER = Symbol('owner')
 type Owned = IncomingMessage & { [OWNER]?: CallOwner }
 const NOBODY: CallOwner = { agentId: '' }
 const ownerOf = (response: Owned): CallOwner => response[OWNER] ?? NOBODY
 
-/** Apart from what is kept until the answer ends, so that the prompt is let go once it is sent. */
+/** A separate function, so that its caller does not retain the prompt until the answer ends. */
 function begin(url: URL, headers: Record<string, string>, body: string | undefined): ClientRequest {
   const content = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
   const options = { ...targetOf(url), method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...content } }
@@ -113,7 +113,7 @@ function begin(url: URL, headers: Record<string, string>, body: string | undefin
 type Target = Pick<RequestOptions, 'protocol' | 'hostname' | 'port' | 'path' | 'auth'>
 const targets = new WeakMap<URL, Target>()
 
-/** Returns what Node reads of an address. Given the address, Node would read it at each call. */
+/** Returns the request options of a URL. Node would parse the URL at each call. */
 function targetOf(url: URL): Target {
   const known = targets.get(url)
   if (known !== undefined) return known
@@ -125,25 +125,25 @@ function targetOf(url: URL): Target {
 
 interface Reading {
   pieces: Pieces
-  /** Of one JSON text. */
+  /** Limit of one JSON text. */
   maxParsedBytes?: number
-  /** What `take` begins goes on after it returns. */
+  /** The work of `take` continues after it returns. */
   takesLater?: boolean
   /** Limit of values in one JSON text, if its parser has no limit of its own. */
   mostValues?: number
   turns?: ReadingTurns
-  /** If given, the caller ends it, once the body is parsed. */
+  /** If given, the caller ends it after the body is parsed. */
   held?: Held
 }
 
-/** Of a chunk, at once. */
+/** Bytes of a chunk that are taken at once. */
 const SLICE_BYTES = 4_096
-/** The same, of a body whose lines are parsed after it was taken: that takes more time by line than by byte. */
+/** Lines that are taken at once if they are parsed later: that takes more time per line than per byte. */
 const SLICE_LINES = 8
 
 /**
- * Hands the body over in small slices as it comes, and resolves when it is whole, or when `take` returns true, which says that nothing of it is missing. Reads
- * no faster than the answers of providers may be read (`ReadingTurns`). Throws `model_failed`, or what `take` throws; then the connection is closed.
+ * Passes the body in small slices as it arrives. Resolves at its end, or when `take` returns true because it needs no more.
+ * Throttled by `ReadingTurns`. Throws `model_failed`, or what `take` throws, and then closes the connection.
  */
 export function readBody(
   response: IncomingMessage,
@@ -161,7 +161,7 @@ export function readBody(
       resolve()
     }
     let isDone = false
-    /** A chunk is not taken to its end. */
+    /** True while a part of a chunk is left. */
     let isTaking = false
     let hasEnded = false
     const fail = (error: unknown) => {
@@ -170,7 +170,7 @@ export function readBody(
       reject(error)
       response.destroy()
     }
-    /** Returns true if no slice is to follow. */
+    /** Returns true if no slice follows. */
     const takeSlice = (slice: Buffer): boolean => {
       try {
         if (!isDone && take(slice) !== true) return false
@@ -179,7 +179,7 @@ export function readBody(
       }
       if (isDone) return true
       isDone = true
-      // Mostly the end of the body came along, and the connection is free for the next call once it is seen.
+      // The end of the body has usually arrived as well, and frees the connection for the next call once it is read.
       setImmediate(() => {
         finish()
         hangUpUnlessWhole(response)
@@ -196,7 +196,7 @@ export function readBody(
       }
       isTaking = false
       if (hasEnded) finish()
-      // What came during the pause is handed over as one chunk, which takes less time than many.
+      // Data that arrived during the pause is passed as one chunk, which takes less time than many.
       else if (response.isPaused() && response.read() === null) response.resume()
     }
     response.on('data', (chunk: Buffer) => {
@@ -212,7 +212,7 @@ export function readBody(
       else turns.run(line, takeChunk)
       if (isTaking && !isDone) response.pause()
     })
-    // It comes with the last chunk, also to a reader that pauses.
+    // It comes with the last chunk, even if the reader has paused.
     response.on('end', () => {
       hasEnded = true
       if (!isTaking) finish()
@@ -221,7 +221,7 @@ export function readBody(
       if (!isDone) fail(signal.aborted ? stopped(signal) : cause instanceof ReparteeError ? cause : broken(cause))
     }
     response.on('error', breakOff)
-    // Node drops an error that arrives right behind the head, before anybody listens.
+    // Node drops an error that arrives immediately after the head, before a listener exists.
     if (response.destroyed) breakOff(response.errored ?? undefined)
     response.on('close', () => {
       if (!response.readableEnded) breakOff()
@@ -230,8 +230,8 @@ export function readBody(
 }
 
 /**
- * Resolves to what `work` returns, such as the parsed end of a body, when it is the turn of the answer. A provider may have thousands of answers end at the same time.
- * What goes on in promises counts, too.
+ * Resolves to the result of `work`, such as the parsed end of a body, when it is the turn of the answer.
+ * Thousands of answers may end at the same time. Work that continues in promises counts, too.
  */
 export function inTurn<T>(response: IncomingMessage, work: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -246,7 +246,7 @@ export function inTurn<T>(response: IncomingMessage, work: () => T): Promise<T> 
   })
 }
 
-/** Returns the end of a slice of few lines: an event takes two or more. */
+/** Returns the end of a slice with few lines: an event takes two or more. */
 function endOfLines(chunk: Buffer, start: number): number {
   const most = start + SLICE_BYTES
   let end = start
@@ -258,7 +258,7 @@ function endOfLines(chunk: Buffer, start: number): number {
   return end
 }
 
-/** Returns what is wrong with a body by the size of its chunks, chunk by chunk. */
+/** Returns a function that checks the size of a body chunk by chunk, and returns the error if it is too large. */
 function bodyCheck(
   findLastPiece: FindLastPiece,
   maxParsedBytes: number,
@@ -299,14 +299,14 @@ function countLineEnds(chunk: Buffer, start: number): number {
 
 export const tooMuch = () => failed('the provider sent more than a reply can hold')
 
-/** The whole body, as JSON. Throws `model_failed` for more values or bytes. */
+/** Resolves to the whole body as JSON. Throws `model_failed` for more values or bytes. */
 export const readJson = (
   response: IncomingMessage,
   signal: AbortSignal,
   { mostValues, maxBytes }: { mostValues?: number; maxBytes?: number } = {},
 ): Promise<unknown> => readWhole(response, signal, (text) => parseJson(text, mostValues), maxBytes)
 
-/** Resolves to what `take` makes of the whole body, when it is the turn of the answer. Throws `model_failed` for more bytes, and what `take` throws. */
+/** Resolves to the result of `take` on the whole body, when it is the turn of the answer. Throws `model_failed` for more bytes, and what `take` throws. */
 export async function readWhole<T>(
   response: IncomingMessage,
   signal: AbortSignal,
@@ -337,14 +337,14 @@ export const isListOfObjects = (json: unknown): boolean =>
 
 export const isJson = ({ headers }: IncomingMessage): boolean => headers['content-type']?.startsWith('application/json') === true
 
-/** An address below another, which may end in a slash or have a query. */
+/** Returns the URL of a path below another URL, which may end in a slash or have a query. */
 export function below(baseUrl: string, path: string): URL {
   const url = new URL(baseUrl)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
   return url
 }
 
-/** Nobody listens there, the name is unknown, the certificate is not trusted; or it hung up before it answered. */
+/** Nothing listens there, the name is unknown, the certificate is not trusted, or the connection closed before the answer. */
 const unreached = (cause: Error) => failed('its provider could not be reached', { transient: true, cause })
 const broken = (cause?: Error) => failed('the connection to the provider broke', { transient: true, cause })
 
@@ -354,7 +354,7 @@ function hangUpUnlessWhole(response: IncomingMessage): void {
   response.on('close', () => clearTimeout(timer))
 }
 
-/** Never rejects: a refusal is one without words, too. */
+/** Never rejects: a refusal without a body is a refusal, too. */
 function wordsOf(response: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []

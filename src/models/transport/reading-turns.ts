@@ -1,10 +1,10 @@
 import { InTurn } from '../../core/fairness/in-turn.ts'
 
-/** Of each turn of the event loop. The rest is for requests. */
+/** Milliseconds for reading in each turn of the event loop. The rest is for requests. */
 const READ_MS = 2
-/** So little may come from earlier turns: most answers are short, and a turn that begins costs more than their reading. */
+/** Time of earlier turns that may remain counted: most answers are short, and a new turn costs more than reading them. */
 const UNCOUNTED_MS = READ_MS / 4
-/** As many readings whose work goes on may be called in a turn. */
+/** How many readings that continue after they return may be called in a turn. */
 const STEPS = 16
 
 interface Waiting {
@@ -13,41 +13,41 @@ interface Waiting {
 }
 
 /**
- * Limits the time that the answers of providers take in a turn of the event loop. A provider may send as fast as the network allows, in any number of small
- * events, so reading them at once would hold up all requests. Keys take turns, and the agents of a key: the answers for one may be thousands.
+ * Limits the time that providers' answers take in a turn of the event loop. A provider may send any number of small events as fast as the
+ * network allows, which would block all requests. Keys take turns, and so do the agents of a key: one of them may have thousands of answers.
  */
 export class ReadingTurns {
   readonly #waiting = new InTurn<Waiting>()
-  /** Spent on reading in this turn. */
+  /** Milliseconds used for reading in this turn. */
   #usedMs = 0
-  /** Of the reading that is going on. */
+  /** Start of the running reading. */
   #startedAt: number | undefined
-  /** When a reading returned whose work goes on. */
+  /** When a reading returned that continues in promises. */
   #goingOnSince: number | undefined
-  /** The number of waiting readings whose work goes on. */
+  /** The number of waiting readings that continue after they return. */
   #goingOn = 0
   #isScheduled = false
   #hasSteps = false
   readonly #clock: () => number
 
-  /** `clock` in milliseconds; it never goes back. */
+  /** `clock` is in milliseconds and monotonic. */
   constructor(clock: () => number) {
     this.#clock = clock
   }
 
-  /** Whether there is time left in this turn of the event loop. Time between two readings does not count. */
+  /** True if there is time left in this turn of the event loop. Time between two readings does not count. */
   get hasTime(): boolean {
     const sinceMs = this.#startedAt === undefined ? 0 : this.#clock() - this.#startedAt
     return this.#usedMs + sinceMs < READ_MS
   }
 
-  /** Calls `read` now, or in a later turn if there is no time left or others wait. `line`: as owners of `InTurn`. */
+  /** Calls `read` now, or in a later turn if there is no time left or others wait. `line` is an owner of `InTurn`. */
   run(line: string, read: () => void): void {
     if (this.#waiting.isEmpty && this.hasTime) this.#read(read)
     else this.later(line, read)
   }
 
-  /** Calls `read` in a later turn. `goesOn`: its work goes on in promises after it returns, and that time counts, too. */
+  /** Calls `read` in a later turn. `goesOn`: its work continues in promises after it returns, and that time counts, too. */
   later(line: string, read: () => void, goesOn = false): void {
     this.#waiting.add(line, { read, goesOn })
     if (goesOn) this.#goingOn++
@@ -68,7 +68,7 @@ export class ReadingTurns {
     this.#isScheduled = true
     if (this.#hasSteps || this.#goingOn === 0) return
     this.#hasSteps = true
-    // Promises are served after each of them, and all are called in one turn.
+    // All of these run in one turn of the event loop, and promises run after each of them.
     for (let i = 1; i < STEPS; i++) setImmediate(() => this.#step())
   }
 

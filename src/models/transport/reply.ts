@@ -1,14 +1,14 @@
 import { type Finish, type ModelReply, type ModelUsage, NoText } from '../../core/ports/model.ts'
 import { failed } from './failure.ts'
 
-/** What came of a call whose end did arrive. */
+/** The result of a call that arrived completely. */
 export interface ModelOutcome {
   text: string
   finish: Finish
   usage: ModelUsage | null
 }
 
-/** Throws `model_failed`, caused by `NoText`, where there is no text to show. */
+/** Throws `model_failed`, caused by `NoText`, if there is no text to show. */
 export function toReply(model: string, { text, finish, usage }: ModelOutcome): ModelReply {
   if (text.trim() !== '') return { text, model, finish, usage }
   const cause = new NoText(usage)
@@ -17,9 +17,9 @@ export function toReply(model: string, { text, finish, usage }: ModelOutcome): M
   throw failed('the provider sent no text', { transient: true, cause })
 }
 
-/** More tokens than any model takes: a day's sum of such counts must stay a whole number. */
+/** More tokens than any model takes. A day's sum of such counts must remain a safe integer. */
 const MOST_TOKENS = 1e9
 
-/** A provider's count of tokens, whatever it sent as one. */
+/** Returns a provider's token count as a whole number, 0 for any other value. */
 export const count = (n: unknown): number =>
   typeof n === 'number' && Number.isFinite(n) && n > 0 ? Math.trunc(Math.min(n, MOST_TOKENS)) : 0

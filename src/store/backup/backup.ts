@@ -24,14 +24,14 @@ import { openFrozenFolder, openNewFolder } from './move/folder-place.ts'
 import { move } from './move/move.ts'
 import { checkUnused, openNewPostgres, openPostgresSnapshot } from './move/postgres-place.ts'
 
-/** Written last: a backup without it was cut off. */
+/** Written last: a backup without it is incomplete. */
 const MANIFEST = 'backup.json'
 const FORMAT = 1
-/** All in one step: what others write meanwhile does not make it begin again. */
+/** Copies in one step: concurrent writes do not make it start again. */
 const ALL_PAGES = 2_147_483_647
 
 export interface BackedUpFile {
-  /** Below the folder. */
+  /** Relative to the folder. */
   path: string
   bytes: number
   sha256: string
@@ -43,14 +43,14 @@ interface Manifest {
   files: BackedUpFile[]
 }
 
-/** Something that its user can put right; the message says what. */
+/** An error that the user can fix. The message says how. */
 export class BackupError extends Error {}
 
 export const holdsData = (folder: string): boolean => existsSync(join(folder, MAIN))
 
 /**
- * Copies a data folder, in use or not, into a new one. Each database is copied as of one moment, the one that names the agents first: what was added
- * since is more than it names, and is dropped at the next start. Each copy is read through.
+ * Copies a data folder, in use or not, into a new one. Each database is copied as a snapshot, and each copy is checked.
+ * The database that names the agents comes first: data of agents that were added since is dropped at the next start.
  */
 export async function backUp(data: string, target: string, tell: Tell): Promise<BackedUpFile[]> {
   if (!holdsData(data)) throw new BackupError(`${data} holds no data: REPARTEE_DATA names the data folder`)
@@ -68,7 +68,7 @@ export async function backUp(data: string, target: string, tell: Tell): Promise<
       if (path.endsWith('.db')) await copyDatabase(from, to)
       else copyFileSync(from, to)
     } catch (error) {
-      // Deleted since the folder was looked through.
+      // Deleted since the folder was listed.
       if (!existsSync(from)) continue
       throw error
     }
@@ -80,7 +80,7 @@ export async function backUp(data: string, target: string, tell: Tell): Promise<
   return files
 }
 
-/** Copies a database as of one moment, in use or not, into a new folder of the same kind as `backUp` makes. */
+/** Copies a snapshot of a database, in use or not, into a new folder in the format of `backUp`. */
 export async function backUpDatabase(url: string, target: string, tell: Tell): Promise<BackedUpFile[]> {
   makeTarget(target)
   const from = await openPostgresSnapshot(url)
@@ -106,7 +106,7 @@ function writeManifest(target: string, files: BackedUpFile[]): void {
   writeFileSync(join(target, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** Of a process alone: the lock, and the way to the running service; what belongs to a database file. */
+/** Files of one process: the lock and the address of the running service. Also the files that accompany a database file. */
 const LEFT_OUT = /^(lock|local\.json|backup\.json)|-(wal|shm|journal)$/
 
 function othersIn(data: string): string[] {
@@ -123,7 +123,7 @@ function othersIn(data: string): string[] {
   return paths.sort()
 }
 
-/** Databases and their logs, as paths below the folder. */
+/** Returns databases and their logs as relative paths. */
 function databaseFilesIn(data: string): string[] {
   const names = (folder: string) =>
     (existsSync(join(data, folder)) ? readdirSync(join(data, folder)) : []).map((name) => join(folder, name))
@@ -146,31 +146,31 @@ async function measure(path: string): Promise<Pick<BackedUpFile, 'bytes' | 'sha2
   return { bytes: statSync(path).size, sha256: hash.digest('hex') }
 }
 
-/** Puts a backup into a data folder that holds none, after all of it was read and found to be what was backed up. The folder must be this process's own. */
+/** Restores a backup into a data folder without data, after all of it is verified. This process must own the folder. */
 export async function restore(source: string, data: string, tell: Tell): Promise<BackedUpFile[]> {
   if (holdsData(data))
     throw new BackupError(`${data} holds data already: name another folder by REPARTEE_DATA, or move that one away`)
   const files = await verifyAll(source, tell)
   const known = new Set(files.map(({ path }) => path))
   const left = databaseFilesIn(data).find((path) => !known.has(path))
-  // The engine would write an old log into the restored file, and a restored agent would find documents of another time.
+  // SQLite would write an old log into the restored file, and a restored agent would find documents of another time.
   if (left !== undefined)
     throw new BackupError(
       `${join(data, left)} belongs to a database that is missing: empty the folder, or name another one by REPARTEE_DATA`,
     )
-  // The one by which a folder is known to hold data comes last: what is cut off can be done again.
+  // The main file, which marks a folder as having data, comes last: an interrupted restore can be repeated.
   for (const [i, { path }] of files.toSorted((a, b) => Number(a.path === MAIN) - Number(b.path === MAIN)).entries()) {
     tell(`copying ${path}`, i, files.length)
     mkdirSync(dirname(join(data, path)), { recursive: true, mode: 0o700 })
     copyFileSync(join(source, path), join(data, `${path}.part`))
-    // The copy has the mode of the backup, which may be open to all.
+    // The copy has the mode of the backup, which may be readable by everyone.
     chmodSync(join(data, `${path}.part`), 0o600)
     renameSync(join(data, `${path}.part`), join(data, path))
   }
   return files
 }
 
-/** Puts a backup into a database that holds nothing. Cut off, it goes on where it was. */
+/** Restores a backup into an empty database. After an interruption, the next call continues. */
 export async function restoreDatabase(source: string, url: string, tell: Tell): Promise<BackedUpFile[]> {
   await checkUnused(url)
   const files = await verifyAll(source, tell)

@@ -1,9 +1,9 @@
-/** Kept at hand of all bases of a thread: lists, passages and their sketches, vectors. Some 5,000 passages are held by it whole. */
+/** Cache size for all bases of a thread: lists, passages, sketches and vectors. About 5,000 passages fit in completely. */
 const CACHE_BYTES = 32 * 1024 * 1024
 
 /**
- * Bytes that several caches share, so that the base that is asked most has most of them: what was not used while half of them were filled
- * anew is dropped, whosever it is. Two generations cost less than a list in order of use.
+ * Bytes shared by several caches, so that the most used base gets most of them. Entries not used while half of the bytes were refilled
+ * are dropped from all caches. Two generations cost less than a list in order of use (LRU).
  */
 export class CacheBudget {
   readonly #half: number
@@ -30,7 +30,7 @@ export class CacheBudget {
   }
 }
 
-/** Keeps values within a budget that it shares with others. */
+/** Caches values within a byte budget that several caches share. */
 export class ByteCache<K, V> {
   readonly #budget: CacheBudget
   #young = new Map<K, { value: V; bytes: number }>()
@@ -54,7 +54,7 @@ export class ByteCache<K, V> {
     this.#young.set(key, { value, bytes })
   }
 
-  /** Drops what was not used since it did so last. */
+  /** Drops entries that were not used since the last call. */
   age(): void {
     this.#old = this.#young
     this.#young = new Map()
@@ -65,7 +65,7 @@ export class ByteCache<K, V> {
     this.#old.clear()
   }
 
-  /** Gives back what it has. */
+  /** Drops all entries and leaves the budget. */
   close(): void {
     this.#budget.leave(this)
     this.clear()

@@ -46,17 +46,14 @@ export interface DocumentRow {
   last_modified: string | null
 }
 
-/**
- * What is still to be done about a document: fetch its content, read it, index its passages under a new title, or make its passages again by rules that are newer than
- * they are.
- */
+/** Pending work of a document: fetch its content, read it, index its passages under a new title, or rebuild its passages by newer rules. */
 export type DocumentWork = 'fetch' | 'read' | 'retitle' | 'reread'
 
 export const COLUMNS = `number, id, title, title_given, source, media_type, bytes, metadata, status, progress, error_code, error_message,
   created_at, updated_at, work, attempts, revision, first, last, indexed_title, generation, url, site,
   (SELECT s.id FROM site s WHERE s.number = site) AS site_id, etag, last_modified`
 
-/** To be set wherever metadata or passages become others, in a transaction that raises the version. */
+/** Set it in every UPDATE that changes metadata or passages, in a transaction that raises the version. */
 export const IS_CHANGED = 'changed = (SELECT version + 1 FROM manifest)'
 
 function toDocument(row: DocumentRow): Document {
@@ -90,12 +87,12 @@ export function findDocument(base: KnowledgeBase, id: string): Document | undefi
   return row === undefined ? undefined : toDocument(row)
 }
 
-/** Characters of the texts that may be long, on one page. */
+/** Maximum number of characters of titles, sources, URLs and metadata on one page. */
 const PAGE_CHARS = 262_144
 const charsOf = ({ title, source, url, metadata }: DocumentRow): number =>
   title.length + source.length + (url?.length ?? 0) + metadata.length
 
-/** Newest first; fewer than asked for where their texts are long. Undefined where the cursor is no document of this file. */
+/** Returns documents, newest first; fewer than the limit if their texts are long. Undefined if the cursor is not a document of this base. */
 export function listDocuments(
   base: KnowledgeBase,
   page: PageInput & { status?: DocumentStatus },
@@ -121,7 +118,7 @@ export function listDocuments(
   return { items, hasMore, total }
 }
 
-/** In reading order. Undefined where there is no such document, or the cursor is no passage of it. */
+/** Returns passages in reading order. Undefined if the document does not exist or the cursor is not one of its passages. */
 export function listPassages(base: KnowledgeBase, documentId: string, page: PageInput): Page<Passage> | undefined {
   const document = rowOf(base, documentId)
   if (document === undefined) return undefined
@@ -147,7 +144,7 @@ export function listPassages(base: KnowledgeBase, documentId: string, page: Page
 export const countDocuments = (base: KnowledgeBase): number =>
   base.get<{ documents: number }>('SELECT count(*) AS documents FROM document')?.documents ?? 0
 
-/** Reads an entry of an index for each document. The number changes with the version of the base alone. */
+/** Reads one index entry per document. The result changes only with the version of the base. */
 export const countPassages = (base: KnowledgeBase): number =>
   base.get<{ passages: number }>('SELECT coalesce(sum(last - first + 1), 0) AS passages FROM document')?.passages ?? 0
 
@@ -158,20 +155,20 @@ const hashOf = (...parts: (string | Uint8Array)[]): Uint8Array => {
 }
 const NO_BYTES = new Uint8Array(0)
 
-/** The same title and bytes are the same document, in another folder too; of a page of the web, the address is. */
+/** Identifies a document by title and bytes, even in another folder, and a web page by its URL. */
 const identityOf = ({ title, source, content = NO_BYTES }: NewDocument): Uint8Array =>
   hashOf(`${title ?? ''}\0${sourceTitle(source)}\0`, content)
 
 const sourceTitle = (source: DocumentSource): string =>
   source.type === 'file' ? posix.basename(source.filename) : source.type === 'url' ? source.url : ''
 
-/** An address may be long, and is there to be read in `source`. */
+/** Limit for default titles: a URL can be long, and `source` contains all of it. */
 const SHORT_TITLE = 300
 export const shortTitle = (title: string): string => (title.length <= SHORT_TITLE ? title : `${title.slice(0, SHORT_TITLE - 1)}…`)
 
 const urlOf = ({ source }: NewDocument): string | null => (source.type === 'url' ? source.url : null)
 
-/** The values that a new document and a new version of one have in common. */
+/** Returns the values that a new document and a new version of a document share. */
 const given = (document: NewDocument, at: number) => [
   document.title ?? shortTitle(sourceTitle(document.source)),
   document.title === undefined ? 0 : 1,
@@ -187,8 +184,8 @@ const given = (document: NewDocument, at: number) => [
 ]
 
 /**
- * Takes a document in, to be read later. One with the same title and bytes stays, under the path given last, and is tried again if it failed; one of
- * the same address is fetched again. `large` is the number of its content, if that was written in pieces. Runs in a transaction of the caller.
+ * Adds a document to be read later. A document with the same title and bytes stays, gets the new path, and is retried if it failed.
+ * A document with the same URL is fetched again. `large`: number of content that was written in pieces. Runs in the caller's transaction.
  */
 export function acceptDocument(base: KnowledgeBase, id: string, document: NewDocument, at: number, large?: number): Document {
   const url = urlOf(document)
@@ -213,7 +210,7 @@ export function acceptDocument(base: KnowledgeBase, id: string, document: NewDoc
   return findDocument(base, id)!
 }
 
-/** A file that was sent again from another folder is there now. */
+/** Updates the path of a file that was sent again from another folder. */
 function moveDocument(base: KnowledgeBase, id: string, source: DocumentSource, at: number): void {
   const text = JSON.stringify(source)
   if (base.get('SELECT 1 FROM document WHERE id = ? AND source = ?', id, text) !== undefined) return
@@ -221,7 +218,7 @@ function moveDocument(base: KnowledgeBase, id: string, source: DocumentSource, a
   base.run(`UPDATE document SET source = ?, updated_at = ?, ${IS_CHANGED} WHERE id = ?`, text, at, id)
 }
 
-/** The same page once more: what was not given this time stays. */
+/** Fetches a known URL again. Title and metadata stay if they are not given. */
 function acceptAgain(base: KnowledgeBase, id: string, document: NewDocument, at: number): Document | undefined {
   if (document.title !== undefined) changeDocument(base, id, { title: document.title }, at)
   if (Object.keys(document.metadata).length > 0) changeDocument(base, id, { metadata: document.metadata }, at)
@@ -236,8 +233,8 @@ function acceptAgain(base: KnowledgeBase, id: string, document: NewDocument, at:
 }
 
 /**
- * Takes a new version of a document in; its present passages stay until that is read. Content that is read already is not read again.
- * `large` as in `acceptDocument`. Undefined where there is no such document; throws `invalid_request` where another one is of that address. In a transaction of the caller.
+ * Accepts a new version; the present passages stay until it is read. Content that is already read is not read again. `large`: see `acceptDocument`.
+ * Undefined if the document does not exist. Throws `invalid_request` if another document has the URL. Runs in the caller's transaction.
  */
 export function acceptVersion(
   base: KnowledgeBase,
@@ -273,14 +270,14 @@ function isUnchanged(base: KnowledgeBase, row: DocumentRow, document: NewDocumen
     document.content !== undefined &&
     row.status === 'ready' &&
     row.work === null &&
-    // The hash is that of the title that it was sent with.
+    // The hash contains the title of the upload, which may have changed since.
     (document.title ?? row.title) === row.title &&
     (document.source.type === 'file' || row.media_type === document.mediaType) &&
     base.get('SELECT 1 FROM document WHERE number = ? AND hash = ?', row.number, identityOf(document)) !== undefined
   )
 }
 
-/** In a transaction of the caller. A new title has the passages indexed anew in the background; they keep answering meanwhile. */
+/** Changes title or metadata. A new title reindexes the passages in the background; they stay searchable. Runs in the caller's transaction. */
 export function changeDocument(
   base: KnowledgeBase,
   id: string,
@@ -315,7 +312,7 @@ export interface Extent {
   indexedTitle: string
 }
 
-/** In a transaction of the caller, who buries the passages of the extent returned. Undefined where there is no such document. */
+/** Removes a document. Undefined if it does not exist. Runs in the caller's transaction; the caller marks the returned extent as deleted. */
 export const removeDocument = (base: KnowledgeBase, id: string): Extent | undefined => removeDocuments(base, [id])[0]
 
 /** Removes documents, and ignores ids that do not exist. Runs in a transaction of the caller, who marks the passages of the returned extents as deleted. */

@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto'
 import type { KnowledgeBase } from './base.ts'
 import { putContent } from './contents.ts'
 
-/** A document whose content is to be fetched. */
+/** A document whose content must be fetched. */
 export interface Fetch {
   number: number
-  /** Of the request for the content. A newer request is not answered with what was fetched for this one. */
+  /** Revision of the request. Content fetched for this revision is not used for a newer request. */
   revision: number
   url: string
-  /** Of the copy that was read last. */
+  /** ETag of the copy that was read last. */
   etag: string | null
   lastModified: string | null
 }
 
-/** What came from the web. */
+/** The result of a fetch. */
 export interface FetchedContent {
-  /** False: the copy that was read last is still the newest. */
+  /** False if the copy that was read last is still current. */
   changed: boolean
   contentType: string | null
   body: Uint8Array
@@ -23,7 +23,7 @@ export interface FetchedContent {
   lastModified: string | null
 }
 
-/** Returns the next documents to fetch, in the order of their last changes, without those of `except`. */
+/** Returns the next documents to fetch, least recently changed first, without the numbers in `except`. */
 export function listFetches(base: KnowledgeBase, except: ReadonlySet<number>, most: number): Fetch[] {
   return base
     .all<{
@@ -43,7 +43,7 @@ export function listFetches(base: KnowledgeBase, except: ReadonlySet<number>, mo
       number,
       revision,
       url,
-      // Nothing is held that could be still the newest.
+      // Without a stored copy, the request must not be conditional.
       etag: content_hash === null ? null : etag,
       lastModified: content_hash === null ? null : last_modified,
     }))
@@ -54,7 +54,7 @@ export function startFetches(base: KnowledgeBase, fetches: readonly Fetch[]): vo
     base.run(`UPDATE document SET status = 'processing' WHERE number = ? AND work = 'fetch'`, number)
 }
 
-/** Hands what was fetched on to be read, unless it was read before. In a transaction of the caller. */
+/** Schedules fetched content to be read, unless it is unchanged. Runs in the caller's transaction. */
 export function finishFetch(
   base: KnowledgeBase,
   { number, revision, url }: Fetch,
@@ -69,7 +69,7 @@ export function finishFetch(
     revision,
     url,
   )
-  // Deleted, replaced, fetched by another call, or asked for again.
+  // The document was deleted or replaced, fetched by another call, or requested again.
   if (known === undefined) return
   const isSame = hash === undefined || (known.content_hash !== null && hash.equals(known.content_hash))
   if (isSame) {
@@ -97,7 +97,7 @@ export function finishFetch(
   putContent(base, number, { bytes: content.body, large })
 }
 
-/** Passages of an earlier copy go on answering. In a transaction of the caller. */
+/** Marks a fetch as failed. Passages of an earlier copy stay searchable. Runs in the caller's transaction. */
 export function failFetch(
   base: KnowledgeBase,
   { number, revision, url }: Fetch,

@@ -6,19 +6,19 @@ import { migrate, newestMigration } from '../sqlite/migrate.ts'
 import type { KnowledgeBase, SqlRow, SqlValue } from './base.ts'
 
 export const MIGRATIONS = new URL('../../../migrations/knowledge/', import.meta.url)
-// A cache of 256 kB a file: many agents' files are open at once, and the index keeps its own lists at hand.
+// Each file's page cache is 256 kB: many agents' files are open at once, and the index has its own list cache.
 const PRAGMAS =
   'PRAGMA busy_timeout = 5000; PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -256; PRAGMA temp_store = MEMORY;'
 
-/** In pages. Folding the log into the file keeps the disk busy, and a burst of documents fills the log quickly. */
+/** In pages. A checkpoint keeps the disk busy, and a burst of documents fills the write-ahead log quickly. */
 const CHECKPOINT_PAGES = 8_000
 
-/** Inserted by one statement, which takes a third less than one by one. */
+/** Rows per INSERT statement: takes a third less time than single inserts. */
 const ROWS_AT_ONCE = 32
 
 let newest: number | undefined
 
-/** A knowledge base in a file of its own: one connection to it, with its statements prepared once. Not for sharing between threads. */
+/** A knowledge base in its own SQLite file: one connection with cached prepared statements. Do not share it between threads. */
 export class KnowledgeFile implements KnowledgeBase {
   readonly #path: string
   readonly #db: DatabaseSync
@@ -29,7 +29,7 @@ export class KnowledgeFile implements KnowledgeBase {
     this.#db = db
   }
 
-  /** For the one thread that writes: makes the file where there is none, and brings its schema up to date. */
+  /** Opens the file for the only writing thread. Creates a missing file and migrates its schema. */
   static openToWrite(path: string): KnowledgeFile {
     mkdirSync(dirname(path), { recursive: true })
     return opened(path, {}, (db) => {
@@ -41,7 +41,7 @@ export class KnowledgeFile implements KnowledgeBase {
     })
   }
 
-  /** Undefined where there is no such file, or nothing in it yet. */
+  /** Returns undefined if the file is missing or has no schema yet. */
   static openToRead(path: string): KnowledgeFile | undefined {
     if (!existsSync(path)) return undefined
     const found = opened(path, { readOnly: true }, (db) => {
@@ -81,7 +81,7 @@ export class KnowledgeFile implements KnowledgeBase {
     return each.map((params) => this.get<T>(sql, ...params))
   }
 
-  /** Rows one at a time. The statement is its own, so that several may be under way. */
+  /** Returns rows one at a time. Each call prepares its own statement, so several iterations can run at once. */
   *iterate<T = SqlRow>(sql: string, ...params: SqlValue[]): IterableIterator<T> {
     const { statement, toRow } = prepared(this.#db, sql)
     for (const values of statement.iterate(...params) as IterableIterator<SqlValue[]>) yield toRow(values) as T
@@ -114,7 +114,6 @@ export class KnowledgeFile implements KnowledgeBase {
     return (seq ?? 0) + 1
   }
 
-  /** `durable: false` leaves it to a later commit to wait for the disk: consistent after any crash, but perhaps without this change. */
   write<T>(work: () => T, { durable = true } = {}): T {
     if (!durable) this.#db.exec('PRAGMA synchronous = NORMAL')
     this.#db.exec('BEGIN IMMEDIATE')
@@ -130,7 +129,6 @@ export class KnowledgeFile implements KnowledgeBase {
     }
   }
 
-  /** One consistent view over all that `work` reads. */
   read<T>(work: () => T): T {
     if (this.#db.isTransaction) return work()
     this.#db.exec('BEGIN')
@@ -143,7 +141,7 @@ export class KnowledgeFile implements KnowledgeBase {
     }
   }
 
-  /** Folds the write-ahead log into the file and empties it, so that deleted text is in neither. False while a reader holds it up. */
+  /** Checkpoints and truncates the write-ahead log, so that deleted text is in neither file. Returns false while a reader blocks it. */
   scrub(): boolean {
     return this.get<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)')?.busy === 0
   }
@@ -184,7 +182,7 @@ interface Prepared {
   toRow: (values: SqlValue[]) => SqlRow
 }
 
-/** Rows come as values and are made objects here: those of the driver are twice as large, and slower to make and to read. */
+/** Builds row objects from arrays of values: the driver's own objects are twice as large, and slower to build and read. */
 function prepared(db: DatabaseSync, sql: string): Prepared {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
@@ -197,7 +195,7 @@ function prepared(db: DatabaseSync, sql: string): Prepared {
   return { statement, toRow }
 }
 
-/** What is made of a file that is open; where nothing can be, it is closed again. */
+/** Returns the result of `make` for the opened file. Closes the file if `make` throws. */
 function opened<T>(path: string, options: { readOnly?: boolean }, make: (db: DatabaseSync) => T): T {
   refuseNoFile(path)
   const db = new DatabaseSync(path, options)

@@ -2,25 +2,25 @@ import type { MetadataFilter } from '../../core/agent.ts'
 import type { Metadata } from '../../core/document.ts'
 import type { KnowledgeBase } from './base.ts'
 
-/** Number of documents that one turn reads: at first, and at most. */
+/** Documents read per query: the initial limit and the maximum. */
 const FIRST_AT_ONCE = 20
 const MOST_AT_ONCE = 3_000
-/** Metadata that one turn reads, about 2 ms of work. */
+/** Characters of metadata read per query: about 2 ms of work. */
 const CHARS_AT_ONCE = 262_144
-/** After so long it is the turn of other questions. */
+/** A turn ends after this time, and other questions run. */
 const TURN_MS = 10
-/** Filters of one agent that are kept. */
+/** Finished filters of one agent that stay cached. */
 const MAX_KEPT = 16
-/** Filters whose documents are still looked at: as many as there are questions that wait for it. */
+/** Unfinished filters of one agent: as many as questions that wait for them. */
 const MAX_BEGUN = 1_000
 
-/** More is to be looked at before the question can be answered: it must be asked again, and others may come before it. */
+/** The question needs another turn before it can be answered. Run it again; other questions may run first. */
 export class NotYet extends Error {}
 
-/** A document's `changed` is above the version of every state before its change (see `changeDocument`). */
+/** `changed` is greater than the base's version at any time before the document's change (see `changeDocument`). */
 const SINCE = `SELECT number, changed, metadata, first, last FROM document
   WHERE (changed, number) > (?, ?) AND changed <= ? AND last >= first ORDER BY changed, number LIMIT ?`
-/** Where the version was raised before the change. */
+/** Documents that changed after their transaction raised the version. */
 const NEWEST = 'SELECT number, changed, metadata, first, last FROM document WHERE changed > ? AND last >= first'
 
 interface DocumentRow {
@@ -31,7 +31,7 @@ interface DocumentRow {
   last: number
 }
 
-/** The set of passages that a filter lets through, as one bit for each id. Ids of deleted passages are not removed. */
+/** The passages that match a filter, one bit per id. Ids of deleted passages are not removed. */
 class Passing {
   #bits = new Uint8Array(1_024)
 
@@ -54,7 +54,7 @@ class Passing {
 
 const charsOf = (rows: readonly DocumentRow[]): number => rows.reduce((sum, { metadata }) => sum + metadata.length, 0)
 
-/** Returns the first rows, up to the one that makes `CHARS_AT_ONCE` full: the next ones may have far more metadata than those before. */
+/** Returns rows until their metadata reaches `CHARS_AT_ONCE`: later rows may have far more metadata than earlier ones. */
 function firstChars(all: Iterable<DocumentRow>): DocumentRow[] {
   const rows: DocumentRow[] = []
   let chars = 0
@@ -66,21 +66,21 @@ function firstChars(all: Iterable<DocumentRow>): DocumentRow[] {
   return rows
 }
 
-/** One filter, and how far the documents were looked at for it. They are looked at in order of their last change. */
+/** One filter and the progress of its scan over the documents, in order of their last change. */
 class FilterState {
   readonly passing = new Passing()
   readonly #wanted: [key: string, values: Set<unknown>][]
-  /** The document looked at last, in order of their changes. */
+  /** The last scanned document, in order of their changes. */
   #changed = -1
   #number = 0
-  /** Documents to be read next. */
+  /** Number of documents that the next query reads. */
   #atOnce = FIRST_AT_ONCE
 
   constructor(filter: MetadataFilter) {
     this.#wanted = Object.entries(filter).map(([key, value]) => [key, new Set(Array.isArray(value) ? value : [value])])
   }
 
-  /** Returns false where it is not through after `turnMs`. */
+  /** Returns false if the scan is not finished after `turnMs`. */
   advance(base: KnowledgeBase, version: number, turnMs: number): boolean {
     const until = performance.now() + turnMs
     const newest = base.all<DocumentRow>(NEWEST, version)
@@ -108,7 +108,7 @@ class FilterState {
     this.passing.set(first, last, this.#passes(JSON.parse(metadata) as Metadata))
   }
 
-  /** A document passes when each key of its metadata equals the value, or one of the values. */
+  /** A document matches if each key of its metadata equals the value, or one of the values. */
   #passes(metadata: Metadata): boolean {
     return this.#wanted.every(([key, values]) => {
       if (!Object.hasOwn(metadata, key)) return false
@@ -118,7 +118,7 @@ class FilterState {
   }
 }
 
-/** The filters of one agent's base. The first question with a filter looks at all documents, over several turns. */
+/** The filters of one agent's base. The first question with a filter scans all documents, over several turns. */
 export class Filters {
   readonly #base: KnowledgeBase
   readonly #turnMs: number
@@ -130,7 +130,7 @@ export class Filters {
     this.#turnMs = turnMs
   }
 
-  /** As of a version of the base, in a read of which it is called. Throws `NotYet`. */
+  /** Returns the matching passages as of `version`. Call it within a read of that version. Throws `NotYet`. */
   passing(filter: MetadataFilter, version: number): { has(id: number): boolean } {
     const key = JSON.stringify(filter)
     const state = this.#kept.get(key) ?? this.#begun.get(key) ?? new FilterState(filter)

@@ -4,14 +4,14 @@ import type { KnowledgeStore } from './base.ts'
 import { KnowledgeFile } from './file.ts'
 
 const FILE = '.db'
-/** End of the name of an empty file that marks an agent with work to be done, so that a start opens only those. */
+/** Suffix of the empty file that marks an agent with pending work, so that a start opens only these agents' bases. */
 const PENDING = '.pending'
-/** Name of the file that says by which rules all bases were read. */
+/** Name of the file with the version of the rules by which all bases were read. */
 const READING = 'reading'
-/** End of the name of a file that says when an agent's sites are next due. */
+/** Suffix of the file with the next sync time of an agent's sites. */
 const DUE = '.due'
 
-/** Knowledge bases as files of one folder, which is made where there is none. */
+/** Knowledge bases as files in one folder, which is created if missing. */
 export class KnowledgeFolder implements KnowledgeStore {
   readonly #folder: string
   readonly #held = new Set<string>()
@@ -44,7 +44,7 @@ export class KnowledgeFolder implements KnowledgeStore {
     return { known: ending(FILE), pending: ending(PENDING) }
   }
 
-  /** Opens no base: each tells by itself whether it is outdated. */
+  /** Opens no base: each base stores whether it is outdated (see `isOutdated`). */
   listOutdated(reading: number): string[] {
     const path = join(this.#folder, READING)
     return existsSync(path) && Number(readFileSync(path, 'utf8')) >= reading ? [] : this.list().known
@@ -89,7 +89,7 @@ export class KnowledgeFolder implements KnowledgeStore {
     const due = new Map<string, number>()
     for (const name of readdirSync(this.#folder).filter((name) => name.endsWith(DUE))) {
       const at = Number(readFileSync(join(this.#folder, name), 'utf8'))
-      // Half written by a crash: looked at once, and then known.
+      // A crash can leave a half-written file. With 0 the agent is checked at once, and then its time is known.
       due.set(name.slice(0, -DUE.length), Number.isFinite(at) ? at : 0)
     }
     return due
@@ -101,7 +101,7 @@ export class KnowledgeFolder implements KnowledgeStore {
     else writeFileSync(path, String(at))
   }
 
-  /** The service itself looks for them when it starts. */
+  /** Returns nothing: the service looks for orphans when it starts. */
   listOrphans(): string[] {
     return []
   }

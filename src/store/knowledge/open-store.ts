@@ -2,9 +2,9 @@ import type { KnowledgeStore } from './base.ts'
 import { KnowledgeFolder } from './folder.ts'
 import { PostgresKnowledge, type PostgresKnowledgeOptions } from './postgres/postgres-knowledge.ts'
 
-/** Where knowledge bases lie: in a folder of this process alone, or in a database that others share. */
+/** Location of knowledge bases: a folder of this process, or a database shared with other processes. */
 export type KnowledgePlace = { folder: string } | { postgres: PostgresKnowledgeOptions }
 
-/** For the thread that calls. */
+/** Opens the store for the calling thread. */
 export const openKnowledgeStore = (place: KnowledgePlace): KnowledgeStore =>
   'folder' in place ? new KnowledgeFolder(place.folder) : new PostgresKnowledge(place.postgres)

@@ -1,5 +1,5 @@
-// Ids of passages are made from their document's: the last 48 bits are those of the document, with generation and position
-// laid over them. So they need neither a column nor an index, and yet say which passage they name.
+// A passage id is the document id with generation and position XORed into its last 48 bits.
+// It needs no column and no index, and still identifies the passage.
 const TAIL = 12
 const POSITIONS = 2 ** 26
 const GENERATIONS = 2 ** 22
@@ -11,7 +11,7 @@ export function passageIdOf(documentId: string, generation: number, position: nu
   return documentId.slice(0, -TAIL) + exclusiveOr(own, place).toString(16).padStart(TAIL, '0')
 }
 
-/** The position that a passage's id names, or undefined where it is none of this generation of the document. */
+/** Returns the position of a passage id, or undefined if the id is not from this generation of the document. */
 export function positionOf(documentId: string, generation: number, passageId: string): number | undefined {
   if (passageId.slice(0, -TAIL).toLowerCase() !== documentId.slice(0, -TAIL)) return undefined
   const place = exclusiveOr(Number.parseInt(documentId.slice(-TAIL), 16), Number.parseInt(passageId.slice(-TAIL), 16))
@@ -19,7 +19,7 @@ export function positionOf(documentId: string, generation: number, passageId: st
   return Math.floor(place / POSITIONS) === generation % GENERATIONS && position > 0 ? position - 1 : undefined
 }
 
-// The operator itself knows 32 bits only.
+// JavaScript's `^` works on 32 bits only.
 function exclusiveOr(a: number, b: number): number {
   const half = 2 ** 24
   return (Math.floor(a / half) ^ Math.floor(b / half)) * half + ((a % half) ^ (b % half))

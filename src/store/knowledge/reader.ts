@@ -11,7 +11,7 @@ import { type SimilarWord, type SimilarWords, Vocabulary } from './index/spellin
 
 /** A term over the whole base. Slots number the passages of all segments, in order of their ids. */
 export interface TermLists {
-  /** Passages that hold it, the dead included as in `slots`. */
+  /** Number of passages that contain it, including deleted ones as in `slots`. */
   df: number
   parts: { posting: Posting; offset: number }[]
 }
@@ -20,24 +20,24 @@ interface PlacedSegment {
   segment: Segment
   /** Slot of its first passage. */
   offset: number
-  /** Identifies its lists. Another object takes its place when some of them are erased. */
+  /** Identifies its lists. A new object replaces it when some of them are erased. */
   state: object
 }
 
-/** A list of a segment. A long one is read when it is needed. */
+/** A list of a segment. A long list is read on demand. */
 interface Head extends Omit<Posting, 'data'> {
   data: Uint8Array | null
 }
 
-/** Lists as they were found in some segments. */
+/** The lists of a term in some segments. */
 interface Heads {
   df: number
   parts: { head: Head; segment: number; offset: number }[]
-  /** The states of the segments that were looked into. */
+  /** The states of the segments that were searched. */
   states: ReadonlySet<object>
-  /** By state. */
+  /** By segment state. */
   heads: ReadonlyMap<object, Head>
-  /** Once all are read. */
+  /** Set once the data of all heads is read. */
   lists?: TermLists
 }
 
@@ -54,35 +54,35 @@ export interface FoundPassage {
   text: string
 }
 
-/** What the close look at a candidate needs, as hashes of 16 bits: the stems of its title, 0, those of its text; then n-grams. */
+/** Data for the detailed scoring of a candidate, as 16-bit hashes: stems of its title, 0, stems of its text; then n-grams. */
 export interface Sketch {
   hashes: Uint16Array
-  /** Where the n-grams of the title begin, and those of the text. */
+  /** Start of the n-grams of the title, and of the text. */
   title: number
   text: number
 }
 
-/** In the place of what is not there yet. */
+/** Placeholders for rows that are not fetched yet. */
 const NO_SKETCH: Sketch = { hashes: new Uint16Array(), title: 0, text: 0 }
 const NO_PASSAGE: FoundPassage = {
   ...{ documentId: '', title: '', source: '{}', metadata: '{}', generation: 0, position: 0, heading: '', page: null, text: '' },
 }
-/** What an entry takes beside its bytes. */
+/** Overhead of a cache entry in bytes. */
 const ENTRY_BYTES = 200
-/** Memory of one remembered object. */
+/** Bytes of one remembered object. */
 const OBJECT_BYTES = 150
-/** Filters whose passages are remembered. */
+/** Maximum number of cached filter masks. */
 export const MAX_MASKS = 16
-/** A list of more passages is read only to add it up: it has pages of its own, and may be long. */
+/** A list of more passages is read only to sum its impacts: it has its own database pages, and may be long. */
 const MOST_READ_AT_ONCE = 8_000
-/** Some 50 ms where the base is large. A question of ten words looks a hundred times into each segment. */
+/** About 50 ms in a large base. A question of ten words makes a hundred lookups in each segment. */
 const LOOKUPS_OF_TURN = 5_000
 const MOST_YIELDS = 100
-/** Entries of spelling lists that are read before others have their turn: some 2 ms. */
+/** Entries of spelling lists that a question reads per turn: about 2 ms. */
 const ENTRIES_OF_TURN = 500_000
-/** A question of 2,000 characters reads up to 7 for each word of the vocabulary, and suggested questions 22. */
+/** A question of 2,000 characters reads up to 7 entries for each word of the vocabulary; suggested questions read 22. */
 const MOST_ENTRIES_OF_QUESTION = 30_000_000
-/** n-grams are counted in the head of a long passage only. */
+/** n-grams are counted only at the start of a long passage. */
 const MAX_SKETCH_CHARS = 8_000
 
 interface LanguageRow {
@@ -90,7 +90,7 @@ interface LanguageRow {
   passages: number
 }
 
-/** A language of fewer passages and of a smaller share is hardly one of the base: code, names and tables are taken for others. */
+/** Ignores languages with fewer passages and a smaller share: code, names and tables are mistaken for other languages. */
 const FEW_PASSAGES = 5
 const SMALL_SHARE = 0.01
 
@@ -99,7 +99,7 @@ function withoutMistaken(rows: readonly LanguageRow[]): Language[] {
   return rows.filter(({ passages }) => passages >= FEW_PASSAGES || passages >= SMALL_SHARE * all).map(({ code }) => code)
 }
 
-/** Reads one agent's index. Everything inside one `read` sees one state of the file. */
+/** Reads one agent's index. Each `read` sees one snapshot. */
 export class KnowledgeIndex {
   readonly #base: KnowledgeBase
   readonly #mostReadAtOnce: number
@@ -108,17 +108,17 @@ export class KnowledgeIndex {
   #version = -1
   #segments: PlacedSegment[] = []
   #states: ReadonlySet<object> = new Set()
-  /** By first passage of a dead stretch: the next that was to be erased. */
+  /** Next passage to erase, by first passage of a deleted range. */
   #erased = new Map<number, number>()
   #hidden: Uint8Array | undefined
-  /** By term. They outlive changes of the base, and hold lists of segments that are gone until they are asked for again. */
+  /** By term. Entries survive changes of the base; lists of removed segments stay until the term is read again. */
   readonly #lists: ByteCache<string, Heads>
   readonly #filters: Filters
   /** By filter, as of the version loaded. */
   #masks = new Map<string, Uint8Array>()
   /** By slot, as of the version loaded. */
   readonly #passages: ByteCache<number, FoundPassage>
-  /** By passage id, under which nothing ever changes. */
+  /** By passage id; the data of an id never changes. */
   readonly #sketches: ByteCache<number, Sketch>
   /** Remembers answers about words (see `remember`); emptied when the vocabulary may have changed. */
   readonly #memory: ByteCache<string, unknown>
@@ -129,16 +129,16 @@ export class KnowledgeIndex {
   /** Entries of spelling lists that the current question needs, and how many of them do not come from `#memory`. */
   #spent = 0
   #spentNow = 0
-  /** Looks for lists in segments, of the question under way; and how often one was ended by them since one was answered. */
+  /** List lookups of the current question, and how often they caused `NotYet` since the last answer. */
   #lookups = 0
   #yields = 0
-  /** Number of passages in the segments, the dead included: what document frequencies are told against. */
+  /** Number of passages in the segments, including deleted ones. Document frequencies are relative to it. */
   slots = 0
   averageGrams = 1
-  /** Those of the passages, most frequent first. */
+  /** Languages of the passages, most frequent first. */
   languages: Language[] = []
 
-  /** `mostReadAtOnce`: passages of a list that is read with its number. */
+  /** `mostReadAtOnce`: maximum number of passages of a list whose data is read with its `df`. */
   constructor(base: KnowledgeBase, budget = new CacheBudget(), mostReadAtOnce = MOST_READ_AT_ONCE) {
     this.#base = base
     this.#mostReadAtOnce = mostReadAtOnce
@@ -152,8 +152,8 @@ export class KnowledgeIndex {
   }
 
   /**
-   * `question`: the same object each time that one question is asked again after `NotYet`. The words that were looked up for it count even if the base has changed
-   * in between: otherwise a question to a base that changes all the time might never be answered.
+   * `question`: the same object for each retry of a question after `NotYet`. Its looked-up words stay valid even if the base changes in between:
+   * otherwise a question to a base that changes all the time might never be answered.
    */
   read<T>(work: () => T, question?: object): T {
     this.#ownLookedUp = question && (this.#lookedUp.get(question) ?? new Map())
@@ -175,7 +175,7 @@ export class KnowledgeIndex {
     return this.#base
   }
 
-  /** True where the database may have lost what was read. */
+  /** True if the database may have lost data that was read. */
   get isOutdated(): boolean {
     return this.#base.epoch !== this.#epoch
   }
@@ -185,7 +185,7 @@ export class KnowledgeIndex {
     this.forget()
   }
 
-  /** Gives back the memory of what was read. */
+  /** Frees the caches. */
   forget(): void {
     for (const cache of [this.#lists, this.#passages, this.#sketches, this.#memory]) cache.close()
   }
@@ -213,7 +213,7 @@ export class KnowledgeIndex {
     this.averageGrams = Math.max(1, grams / Math.max(1, offset))
     this.languages = withoutMistaken(languages)
     const states = new Set(this.#segments.map(({ state }) => state))
-    // The same set tells that the lists are the same, too.
+    // The same set object means the same lists (see `#heads`).
     if (states.size !== this.#states.size || !states.isSubsetOf(this.#states)) this.#states = states
     this.#hidden = this.#hiddenBy(dead)
     this.#passages.clear()
@@ -229,7 +229,7 @@ export class KnowledgeIndex {
     return hidden
   }
 
-  /** Sets the slots of all passages whose id lies from `first` to `last`. */
+  /** Sets the slots of all passages with ids from `first` to `last`. */
   #fill(slots: Uint8Array, first: number, last: number, value: number): void {
     for (const { segment, offset } of this.#segments) {
       if (segment.ids[0]! > last || segment.ids.at(-1)! < first) continue
@@ -237,12 +237,12 @@ export class KnowledgeIndex {
     }
   }
 
-  /** Throws `NotYet` where the documents have not all been looked at yet, before anything else is done for the question. */
+  /** Throws `NotYet` if the filter must still scan documents. Call it before any other work for the question. */
   prepare(filter: MetadataFilter | null): void {
     this.hidden(filter)
   }
 
-  /** The passages that may not be found: 1 by slot. Undefined where all may. Throws `NotYet`. */
+  /** Returns 1 by slot for each passage that must not be found; undefined if all may be found. Throws `NotYet`. */
   hidden(filter: MetadataFilter | null): Uint8Array | undefined {
     if (filter === null || Object.keys(filter).length === 0) return this.#hidden
     const key = JSON.stringify(filter)
@@ -257,8 +257,8 @@ export class KnowledgeIndex {
   }
 
   /**
-   * Of passages by id: 1 for each that may not be found, or is not there. Undefined where all of the index may. Looks for each behind the one before, because
-   * ids mostly ascend.
+   * Returns 1 by position for each id that must not be found or does not exist; undefined if all passages may be found.
+   * Searches each id after the one before, because ids mostly ascend.
    */
   hiddenIds(ids: Uint32Array, filter: MetadataFilter | null): Uint8Array | undefined {
     const mask = this.hidden(filter)
@@ -271,7 +271,7 @@ export class KnowledgeIndex {
       const id = ids[at]!
       const isHere = held[local]! <= id && id <= held[held.length - 1]!
       if (!isHere) {
-        // In a block of vectors, 0 stands where there is none.
+        // In a block of vectors, 0 means no passage.
         const place = id === 0 ? undefined : this.#placeOf(id)
         if (place === undefined) continue
         held = place.segment.ids
@@ -291,7 +291,7 @@ export class KnowledgeIndex {
     return place.segment.ids[at] === id ? place.offset + at : undefined
   }
 
-  /** The one segment that may hold the passage. */
+  /** Returns the only segment that can contain the passage. */
   #placeOf(id: number): PlacedSegment | undefined {
     return this.#segments.findLast(({ segment }) => segment.ids[0]! <= id)
   }
@@ -308,7 +308,7 @@ export class KnowledgeIndex {
     return mask
   }
 
-  /** Returns the number of passages that hold a term. Does not read long lists. */
+  /** Returns the number of passages that contain a term. Does not read long lists. */
   frequency(key: string): number {
     return this.#heads(key).df
   }
@@ -365,7 +365,7 @@ export class KnowledgeIndex {
     this.#lists.set(key, heads, bytes)
   }
 
-  /** Throws `NotYet` where others come first. What was found is still known then, unless others needed its room: so it ends at some time. */
+  /** Throws `NotYet` if other questions come first. Lists found so far stay cached unless others need the space, so the retries end at some time. */
   #countLookups(segments: number): void {
     this.#lookups += segments
     if (this.#lookups <= LOOKUPS_OF_TURN || this.#base.isPartial || this.#yields >= MOST_YIELDS) return
@@ -373,7 +373,7 @@ export class KnowledgeIndex {
     throw new NotYet()
   }
 
-  /** Passages that hold a 4-gram; a little high, never above their number. */
+  /** Returns the number of passages with a 4-gram: slightly too high, but never above `slots`. */
   gramFrequency(gram: string): number {
     return this.remember(`g${gram}`, () =>
       Math.min(this.slots, this.#base.get<{ n: number }>('SELECT n FROM gram WHERE gram = ?', gram)?.n ?? 0),
@@ -391,7 +391,7 @@ export class KnowledgeIndex {
     return value
   }
 
-  /** As `Vocabulary.similar`. Undefined where the question has had enough words looked up. Throws `NotYet` where others come first. */
+  /** See `Vocabulary.similar`. Returns undefined if the question has used up its lookups. Throws `NotYet` if other questions come first. */
   similar(word: string, leastShared: number, leastDice: number, most: number): SimilarWord[] | undefined {
     if (this.#spent >= MOST_ENTRIES_OF_QUESTION) return undefined
     const find = () => {
@@ -445,7 +445,7 @@ export class KnowledgeIndex {
     return sketch
   }
 
-  /** Of the passage in a slot. */
+  /** Returns the id of the passage in a slot. */
   idAt(slot: number): number {
     const place = this.#segments.findLast(({ offset }) => offset <= slot)!
     return place.segment.ids[slot - place.offset]!

@@ -11,13 +11,13 @@ interface SiteDocument {
   url: string | null
 }
 
-/** Documents or pages that one transaction looks at. */
+/** Documents or pages that one transaction checks. */
 const REMOVED_AT_ONCE = 200
 /** Pages that one transaction deletes: each may have half a megabyte of links. */
 const FORGOTTEN_AT_ONCE = 20
 const PAGE_TABLES = ['page', 'page_links']
 
-/** Returns the next documents of a site after a number. Documents that were added by themselves belong to no site. */
+/** Returns the next documents of a site after a number. Documents that were added individually belong to no site. */
 const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocument[] =>
   base.all(
     'SELECT number, id, url FROM document WHERE site = ? AND number > ? ORDER BY number LIMIT ?',
@@ -30,9 +30,8 @@ const countDocuments = (base: KnowledgeBase, site: number): number =>
   base.get<{ n: number }>('SELECT count(*) AS n FROM document WHERE site = ?', site)!.n
 
 /**
- * How far a run can be believed about documents that it did not find: `whole` if every page could be fetched; `broken` if not, because documents behind the links of
- * those pages may still exist; `small` if the run of a whole site found less than half of its documents, as it does where its first page says that the site is
- * out of order.
+ * Says which missing documents a run may remove. `whole`: every page was fetched. `broken`: some were not, and documents linked from them may still exist.
+ * `small`: the run of a whole site found less than half of its documents, for example if its first page is an outage notice.
  */
 export type RemovalStep = 'whole' | 'small' | 'broken'
 
@@ -50,21 +49,20 @@ export function judgeRun(base: KnowledgeBase, { number, run, type }: SiteRun): R
 }
 
 /**
- * So many runs in a row that are `small` may miss a document. So many that are `broken` may miss a document of a site that has more of them than pages are allowed: with one
- * broken page and ever new links it would grow for ever.
+ * Number of consecutive `small` runs that must miss a document before it is removed. Also applies to `broken` runs of a site with more
+ * documents than `maxPages`: with one broken page and ever new links, the site would otherwise grow without limit.
  */
 const MISSED_RUNS = 3
 
-/** What was removed, and the document after which the removal continues; undefined when there are no more. */
+/** The removed extents, and the document after which the removal continues; undefined when there are no more. */
 interface Removed {
   extents: Extent[]
   last: number | undefined
 }
 
 /**
- * Removes documents whose pages no longer exist. If the run is `whole`, also removes all documents that it did not find again. If it is `small`, or the site has
- * more than `maxPages` documents, removes the documents that several runs in a row did not find. The caller marks the passages of the returned extents as
- * deleted.
+ * Removes documents whose pages no longer exist, and after a `whole` run all documents that it did not find. If the run is `small`, or the site has
+ * more than `maxPages` documents, removes documents that several runs in a row did not find. The caller marks the returned extents as deleted.
  */
 export function removeGone(
   base: KnowledgeBase,

@@ -8,7 +8,7 @@ import type { FetchedContent } from './fetches.ts'
 
 const HOUR_MS = 3_600_000
 
-/** A site that is to be brought up to date, in a run that may have been begun before a restart. */
+/** A sync run of a site, which may have begun before a restart. */
 export interface SiteRun {
   number: number
   type: SiteType
@@ -24,16 +24,16 @@ export interface SiteRun {
 export interface WaitingPage {
   url: string
   depth: number
-  /** Where it led when it was last read. */
+  /** Its links when it was last read. */
   links: string[]
-  /** There is a document of it. */
+  /** True if there is a document of it. */
   isHeld: boolean
-  /** Of the copy that was read last. */
+  /** ETag of the copy that was read last. */
   etag: string | null
   lastModified: string | null
 }
 
-/** What became of a page in a run: read anew, found unchanged, left out (no text for people, or not for robots), not had, or no longer there. */
+/** Result of a page in a run: read again, unchanged, skipped (no text for people, or not for robots), not fetched, or no longer there. */
 export type PageState = 'taken' | 'same' | 'left' | 'failed' | 'gone'
 
 interface SiteRow {
@@ -100,7 +100,7 @@ export function findSite(base: KnowledgeBase, id: string): Site | undefined {
   return row === undefined ? undefined : toSite(base, row)
 }
 
-/** The ids, newest first. Undefined where the cursor is no site of this file. */
+/** Returns ids, newest first. Undefined if the cursor is not a site of this base. */
 export function listSiteIds(base: KnowledgeBase, page: PageInput): Page<string> | undefined {
   const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
   if (after === undefined) return undefined
@@ -113,7 +113,7 @@ export function listSiteIds(base: KnowledgeBase, page: PageInput): Page<string> 
 
 type SiteSettings = Pick<Site, 'maxPages' | 'maxDepth' | 'refreshHours'>
 
-/** Stores a site and opens a run. The same type and URL are the same site, whose settings change where the request names them. In a transaction of the caller. */
+/** Stores a site and opens a run. The same type and URL are the same site: settings in the request replace its own. Runs in the caller's transaction. */
 export function acceptSite(base: KnowledgeBase, id: string, site: NewSite, at: number): Site {
   const known = base.get<SiteSettings & { id: string }>(
     'SELECT id, max_pages AS "maxPages", max_depth AS "maxDepth", refresh_hours AS "refreshHours" FROM site WHERE type = ? AND url = ?',
@@ -146,7 +146,7 @@ export function acceptSite(base: KnowledgeBase, id: string, site: NewSite, at: n
   return openRun(base, known?.id ?? id, at)!
 }
 
-/** Has a site brought up to date; one that is being so already goes on. Undefined where there is none. In a transaction of the caller. */
+/** Opens a sync run of a site, unless one is open. Returns undefined if the site does not exist. Runs in the caller's transaction. */
 export function openRun(base: KnowledgeBase, id: string, at: number): Site | undefined {
   const row = base.get<{ number: number; url: string; type: SiteType; run: number }>(
     `UPDATE site SET run = run + 1, run_open = 1, attempts = 0, status = 'queued', error_code = NULL, error_message = NULL, due_at = NULL, updated_at = ?
@@ -158,16 +158,16 @@ export function openRun(base: KnowledgeBase, id: string, at: number): Site | und
   return findSite(base, id)
 }
 
-/** Sites of which one transaction opens a run. */
+/** Number of sites whose runs one transaction opens. */
 const RUNS_AT_ONCE = 200
 
-/** Opens runs of sites that are due, some at a time, because the documents of all agents wait for each transaction. In a transaction of the caller. */
+/** Opens some runs of sites that are due: the documents of all agents wait for each transaction. Runs in the caller's transaction. */
 export function openDueRuns(base: KnowledgeBase, at: number): void {
   const due = base.all<{ id: string }>('SELECT id FROM site WHERE due_at <= ? ORDER BY due_at LIMIT ?', at, RUNS_AT_ONCE)
   for (const { id } of due) openRun(base, id, at)
 }
 
-/** When the next site is due; null where none is. */
+/** Returns when the next site is due; null if none is. */
 export function nextDue(base: KnowledgeBase): number | null {
   return base.get<{ at: number | null }>('SELECT min(due_at) AS at FROM site WHERE due_at IS NOT NULL')!.at
 }
@@ -180,19 +180,19 @@ export function listRuns(base: KnowledgeBase, except: ReadonlySet<number>, most:
     .map((row) => ({ ...row, maxPages: row.max_pages, maxDepth: row.max_depth }))
 }
 
-/** Counts the attempt. In a transaction of the caller. */
+/** Counts an attempt. Runs in the caller's transaction. */
 export function startRuns(base: KnowledgeBase, runs: readonly SiteRun[]): void {
   for (const { number } of runs)
     base.run(`UPDATE site SET status = 'processing', attempts = attempts + 1 WHERE number = ?`, number)
 }
 
-/** The run goes on: it was not ended, and its site not removed, by another call. */
+/** Returns true if the run is open: no other call has ended it or removed its site. */
 export const isOpen = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
   base.get('SELECT 1 FROM site WHERE number = ? AND run = ? AND run_open = 1', number, run) !== undefined
 
 const PAGES_AT_ONCE = 500
 
-/** Adds pages that this run has not seen yet, as long as there is room. False where there is none left. In a transaction of the caller. */
+/** Adds pages that this run has not seen yet, up to `maxPages`. Returns false if there is no room left. Runs in the caller's transaction. */
 export function addPages(
   base: KnowledgeBase,
   { number, run, maxPages }: Pick<SiteRun, 'number' | 'run' | 'maxPages'>,
@@ -239,7 +239,7 @@ export function nextPage(base: KnowledgeBase, { number, run }: SiteRun): Waiting
   }
 }
 
-/** In a transaction of the caller. `links`: where it leads; left out, where it led before. */
+/** Sets the state of a page. `links`: its links; the old ones stay if left out. Runs in the caller's transaction. */
 export function endPage(base: KnowledgeBase, { number, run }: SiteRun, url: string, state: PageState, links?: string[]): void {
   const sql = 'UPDATE page SET state = ? WHERE site = ? AND url = ? AND run = ? RETURNING url'
   if (base.get(sql, state, number, url, run) !== undefined && links !== undefined) putLinks(base, number, url, links)
@@ -257,12 +257,12 @@ function putLinks(base: KnowledgeBase, site: number, url: string, links: readonl
     )
 }
 
-/** For a run that made progress or ended its turn. In a transaction of the caller. */
+/** Resets the attempts of a run that made progress or ended its turn. Runs in the caller's transaction. */
 export const forgetAttempts = (base: KnowledgeBase, number: number): void => {
   base.run('UPDATE site SET attempts = 0 WHERE number = ? AND attempts > 0', number)
 }
 
-/** The address under whose folder the pages of a site lie: its first, where that led in the end. */
+/** Returns the URL whose folder contains the pages of a site: its first page, after redirects. */
 export function rootOf(base: KnowledgeBase, { number, run, url }: SiteRun): string {
   const first = base.get<{ url: string }>(
     `SELECT url FROM page WHERE site = ? AND run = ? AND depth = 0 AND state IN ('taken', 'same') LIMIT 1`,
@@ -273,8 +273,8 @@ export function rootOf(base: KnowledgeBase, { number, run, url }: SiteRun): stri
 }
 
 /**
- * Keeps what was fetched of a page, to be read; content that was read before is not read again. `url` is where it came from in the end, and
- * the document's identity. In a transaction of the caller.
+ * Stores a fetched page to be read; content that was already read is not read again. `url` is the address after redirects, and
+ * the document's identity. Runs in the caller's transaction.
  */
 export function keepPage(
   base: KnowledgeBase,
@@ -320,7 +320,7 @@ export function keepPage(
   return 'taken'
 }
 
-/** Ends a run, after `removeGone` and `forgetPages` of knowledge-site-removal.ts. In a transaction of the caller. */
+/** Ends a run, after `removeGone` and `forgetPages` of site-removal.ts. Runs in the caller's transaction. */
 export function endRun(
   base: KnowledgeBase,
   { number, run }: SiteRun,

@@ -3,27 +3,27 @@ import type { KnowledgeBase } from './base.ts'
 import { dropContent } from './contents.ts'
 import { type DocumentRow, type DocumentWork, type Extent, IS_CHANGED } from './documents.ts'
 
-/** The rules by which documents are read, cut and indexed. It goes up when they change, and the passages of all bases are made again. */
+/** Version of the rules that read, split and index documents. When it increases, the passages of all bases are rebuilt. */
 export const READING = 1
 
-/** The base has passages that were made by older rules. */
+/** Returns true if the base has passages from older rules. */
 export const isOutdated = (base: KnowledgeBase): boolean =>
   base.get('SELECT 1 FROM manifest WHERE reading < ?', READING) !== undefined
 
-/** Has the passages of all documents made again; they keep answering until then. In a transaction of the caller. */
+/** Schedules a rebuild of all passages; the old ones stay searchable until then. Runs in the caller's transaction. */
 export function rereadAll(base: KnowledgeBase): void {
   base.run(`UPDATE document SET work = 'reread', attempts = 0 WHERE work IS NULL AND status = 'ready' AND last >= first`)
-  // What is fetched is read then, although it may be the same as before.
+  // Makes the fetch read the content even if it is unchanged.
   base.run(`UPDATE document SET content_hash = NULL WHERE work = 'fetch'`)
   base.run('UPDATE manifest SET reading = ?', READING)
 }
 
-/** Leaves the passages as they are. In a transaction of the caller. */
+/** Cancels a rebuild (`reread`) and leaves the passages unchanged. Runs in the caller's transaction. */
 export function leaveTask(base: KnowledgeBase, { number, revision }: Task): void {
   base.run(`UPDATE document SET work = NULL WHERE number = ? AND revision = ? AND work = 'reread'`, number, revision)
 }
 
-/** A document with work to be done. */
+/** A document with pending work. */
 export interface Task extends Extent {
   number: number
   revision: number
@@ -32,7 +32,7 @@ export interface Task extends Extent {
   titleGiven: boolean
   source: DocumentSource
   mediaType: string
-  /** Of its content. */
+  /** Size of the content. */
   bytes: number
   attempts: number
 }
@@ -40,8 +40,8 @@ export interface Task extends Extent {
 const TASK = 'number, revision, work, title, title_given, source, media_type, bytes, attempts, first, last, indexed_title'
 
 /**
- * Returns documents that wait to be read or indexed, at most `most`, by the time of their last change. A large document starts over with each change, and documents
- * that change all the time would keep the others waiting. Documents to be read again (`reread`) come last.
+ * Returns up to `most` documents to read or index, least recently changed first; rebuilds (`reread`) come last.
+ * A large document restarts with each change, so documents that change often must not block the others.
  */
 export function listTasks(base: KnowledgeBase, most: number): Task[] {
   const changed = base.all<DocumentRow>(
@@ -68,16 +68,16 @@ export function listTasks(base: KnowledgeBase, most: number): Task[] {
   }))
 }
 
-/** Returns false where the document was deleted or changed since the task was listed. */
+/** Returns false if the document was deleted or changed since the task was listed. */
 export const isWaiting = (base: KnowledgeBase, { number, revision }: Task): boolean =>
   base.get('SELECT 1 FROM document WHERE number = ? AND revision = ? AND work IS NOT NULL', number, revision) !== undefined
 
-/** Returns the passages of these ids, in order. */
+/** Returns the passages with ids from `first` to `last`, in order. */
 export function listPassages(base: KnowledgeBase, first: number, last: number): Omit<Passage, 'id' | 'index'>[] {
   return base.all('SELECT text, heading, page FROM passage WHERE id BETWEEN ? AND ? ORDER BY id', first, last)
 }
 
-/** Counts the attempt, and marks documents that are to be read as being read. In a transaction of the caller. */
+/** Counts an attempt, and sets documents to read to `processing`. Runs in the caller's transaction. */
 export function startTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
   const sql = `UPDATE document SET status = CASE WHEN work = 'read' THEN 'processing' ELSE status END, attempts = attempts + 1
     WHERE number = ? AND work <> 'fetch'`
@@ -85,8 +85,8 @@ export function startTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
 }
 
 /**
- * They were not come to after all: the attempt does not count. Changes nothing where it was not stored, or was taken back. The status stays: it never goes back. In a
- * transaction of the caller. `tasks`: as they were before the attempt.
+ * Takes back the attempt of tasks that were not processed, if it was stored and is not taken back yet. The status never goes back.
+ * `tasks` are as before the attempt. Runs in the caller's transaction.
  */
 export function releaseTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
   for (const { number, attempts } of tasks)
@@ -98,8 +98,8 @@ export function setProgress(base: KnowledgeBase, task: Task, progress: number): 
 }
 
 /**
- * The document's passages are those of `extent` from now on, and it is shown under `title` and as of `mediaType`. In the transaction that publishes them; the caller buries the old.
- * False where the document was deleted or changed since the task was listed: then the caller buries the new.
+ * Publishes `extent` as the document's passages and sets title and media type. The caller marks the old passages as deleted, in this transaction.
+ * Returns false if the document was deleted or changed since the task was listed: then the caller marks the new passages as deleted.
  */
 export function finishTask(
   base: KnowledgeBase,
@@ -109,7 +109,7 @@ export function finishTask(
   at: number,
 ): boolean {
   const isRead = task.work === 'read'
-  // A new title does not make up for a version that could not be read.
+  // A new title does not clear the error of a version that could not be read.
   const outcome = isRead
     ? `status = 'ready', progress = 1, error_code = NULL, error_message = NULL, generation = generation + 1, news = 1,`
     : task.work === 'reread'
@@ -132,7 +132,7 @@ export function finishTask(
   return true
 }
 
-/** Passages that it had from an earlier version go on answering. In a transaction of the caller. */
+/** Marks a document as failed. Passages of an earlier version stay searchable. Runs in the caller's transaction. */
 export function failTask(base: KnowledgeBase, task: Task, error: { code: string; message: string }, at: number): void {
   const failed = base.get(
     `UPDATE document SET status = 'failed', progress = 0, news = 1, work = NULL, error_code = ?, error_message = ?, updated_at = ?, content_hash = NULL

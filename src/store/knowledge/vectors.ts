@@ -5,7 +5,7 @@ import { addToNear, dropNear, eraseNear } from './postgres/pgvector.ts'
 export interface VectorSpace {
   number: number
   model: string
-  /** Of the model; 0 until the first vectors came. */
+  /** Dimensions of the model; 0 until the first vectors arrive. */
   dimensions: number
   isLive: boolean
   /** Passages up to this id have their vectors, or need none. */
@@ -13,7 +13,7 @@ export interface VectorSpace {
   mean: Float32Array | null
 }
 
-/** Signs of vectors, one bit a dimension, in order of the ids of their passages. */
+/** Signs of vectors, one bit per dimension, in order of passage ids. */
 export interface VectorBlock {
   number: number
   version: number
@@ -21,7 +21,7 @@ export interface VectorBlock {
   bits: Uint8Array
 }
 
-/** Of a passage. */
+/** The vector of a passage. */
 export interface Vector {
   id: number
   code: Uint8Array
@@ -33,12 +33,12 @@ export interface Unembedded {
   text: string
 }
 
-/** The key of a vector is the number of its space times this, and the id of its passage. */
+/** A vector's key is its space number times this, plus its passage id. */
 export const SPACE_STEP = 2 ** 40
 export const BLOCK_VECTORS = 1_024
-/** Above the numbers of all spaces: keys of vectors are safe integers. */
+/** Greater than the numbers of all spaces, because keys of vectors are safe integers. */
 const NO_SPACE = 2 ** 13 - 1
-/** Some megabytes, which are overwritten: 20 to 100 ms. */
+/** Some megabytes, which SQLite overwrites: 20 to 100 ms. */
 const VECTORS_A_DELETION = 500
 const BLOCKS_A_DELETION = 8
 
@@ -57,7 +57,7 @@ const toSpace = ({ is_live, mean, ...row }: SpaceRow): VectorSpace => ({
   mean: mean === null ? null : new Float32Array(mean.slice().buffer),
 })
 
-/** The space that is searched. */
+/** Returns the space that is searched. */
 export function findLiveSpace(base: KnowledgeBase): VectorSpace | undefined {
   const row = base.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE is_live = 1')
   return row === undefined ? undefined : toSpace(row)
@@ -68,7 +68,7 @@ export function findSpace(base: KnowledgeBase, model: string): VectorSpace | und
   return row === undefined ? undefined : toSpace(row)
 }
 
-/** The space of a model, made where there is none; others that were being built are given up. In a transaction of the caller. */
+/** Returns the space of a model, and creates it if missing. Drops other spaces that were being built. Runs in the caller's transaction. */
 export function openSpace(base: KnowledgeBase, model: string): VectorSpace {
   for (const { number } of base.all<{ number: number }>(
     'SELECT number FROM vector_space WHERE model <> ? AND is_live = 0',
@@ -79,7 +79,7 @@ export function openSpace(base: KnowledgeBase, model: string): VectorSpace {
   return findSpace(base, model)!
 }
 
-/** Passages of the index, in order, that a space has yet to come to; not those that are out of sight, or not yet in it. */
+/** Returns indexed passages without a vector in this space, in order of ids. Excludes hidden passages and passages that are not published yet. */
 export function listUnembedded(base: KnowledgeBase, { number, upto }: VectorSpace, most: number): Unembedded[] {
   const staged = base.get<{ first: number | null }>('SELECT min(first) AS first FROM dead WHERE staged = 1')!.first
   return base.all<Unembedded>(
@@ -94,7 +94,7 @@ export function listUnembedded(base: KnowledgeBase, { number, upto }: VectorSpac
   )
 }
 
-/** Those of the passages that are still there. */
+/** Returns the ids of passages that still exist. */
 export function presentOf(base: KnowledgeBase, ids: readonly number[]): Set<number> {
   const rows = base.getMany(
     'SELECT 1 FROM passage WHERE id = ?',
@@ -103,7 +103,7 @@ export function presentOf(base: KnowledgeBase, ids: readonly number[]): Set<numb
   return new Set(ids.filter((_, i) => rows[i] !== undefined))
 }
 
-/** In a transaction of the caller. */
+/** Runs in the caller's transaction. */
 export function insertVectors(base: KnowledgeBase, space: VectorSpace, rows: readonly Vector[]): void {
   for (const { id, code } of rows) base.run('INSERT INTO vector (key, code) VALUES (?, ?)', space.number * SPACE_STEP + id, code)
   addToNear(base, space, rows)
@@ -119,7 +119,7 @@ export function setSpace(base: KnowledgeBase, { number, dimensions, upto, mean }
   )
 }
 
-/** The space is searched from now on; what was searched before is dropped. In a transaction of the caller. */
+/** Makes a space the one that is searched, and drops all others. Runs in the caller's transaction. */
 export function makeLive(base: KnowledgeBase, space: VectorSpace): void {
   for (const { number } of base.all<{ number: number }>('SELECT number FROM vector_space WHERE number <> ?', space.number))
     dropSpace(base, number)
@@ -142,7 +142,7 @@ export function eraseDropped(base: KnowledgeBase): boolean {
 
 export const hasDropped = (base: KnowledgeBase): boolean => nextErasure(base) !== undefined
 
-/** Looks in the gaps between the numbers of the spaces. */
+/** Finds rows of dropped spaces: their numbers are in the gaps between the numbers of existing spaces. */
 function nextErasure(base: KnowledgeBase): (() => void) | undefined {
   const numbers = base.all<{ number: number }>('SELECT number FROM vector_space ORDER BY number').map(({ number }) => number)
   for (const [i, after] of [0, ...numbers].entries()) {
@@ -177,8 +177,8 @@ function erasureOfBlocks(base: KnowledgeBase, after: number, before: number): ((
 }
 
 /**
- * Returns true if a space contains a vector, or signs, of another size: nothing can be compared with it. Reads the vectors themselves only as long as
- * they are few and have no signs.
+ * Returns true if a space contains vectors or signs of another size, which cannot be compared.
+ * Reads the vectors themselves only while they are few and have no signs.
  */
 export function hasOtherSizes(
   base: KnowledgeBase,
@@ -193,7 +193,7 @@ export function hasOtherSizes(
   return other !== undefined
 }
 
-/** Every vector of a space, or those of the passages given, in order of their ids. */
+/** Returns all vectors of a space, or the vectors of the given passages, in order of ids. */
 export function listVectors(base: KnowledgeBase, space: number, ids?: readonly number[]): Vector[] {
   if (ids === undefined)
     return base.all(
@@ -209,7 +209,7 @@ export function listVectors(base: KnowledgeBase, space: number, ids?: readonly n
   return ids.flatMap((id, i) => (rows[i] === undefined ? [] : [{ id, code: rows[i].code }]))
 }
 
-/** The next vectors of a space behind a passage, in order of their ids. */
+/** Returns the next vectors of a space after a passage id, in order of ids. */
 export function listVectorsBehind(base: KnowledgeBase, space: number, id: number, most: number): Vector[] {
   return base.all(
     'SELECT key - ? AS id, code FROM vector WHERE key > ? AND key < ? ORDER BY key LIMIT ?',
@@ -220,7 +220,7 @@ export function listVectorsBehind(base: KnowledgeBase, space: number, id: number
   )
 }
 
-/** Those of the passages that have a vector. */
+/** Returns the ids of passages that have a vector. */
 export function embeddedOf(base: KnowledgeBase, space: number, ids: readonly number[]): Set<number> {
   const rows = base.getMany(
     'SELECT 1 FROM vector WHERE key = ?',
@@ -229,7 +229,7 @@ export function embeddedOf(base: KnowledgeBase, space: number, ids: readonly num
   return new Set(ids.filter((_, i) => rows[i] !== undefined))
 }
 
-/** Vectors that have their signs. */
+/** Returns the number of vectors with stored signs. */
 export function countSigns(base: KnowledgeBase, space: number): number {
   return base.get<{ n: number | null }>('SELECT sum(length(ids)) / 4 AS n FROM vector_block WHERE space = ?', space)?.n ?? 0
 }
@@ -243,7 +243,7 @@ export function countVectors(base: KnowledgeBase, space: number, most: number): 
   ).length
 }
 
-/** Blocks that are not known, or in an older version, and the numbers of all there are. */
+/** Returns the numbers of all blocks, and the blocks that `known` lacks or has in another version. */
 export function readBlocks(
   base: KnowledgeBase,
   space: number,
@@ -271,7 +271,7 @@ interface BlockRow {
 const SELECT_BLOCK = 'SELECT number, version, ids, bits FROM vector_block'
 const toBlock = ({ ids, ...row }: BlockRow): VectorBlock => ({ ...row, ids: new Uint32Array(ids.slice().buffer) })
 
-/** Adds signs behind those that there are. In a transaction of the caller. */
+/** Appends signs after the existing ones. Runs in the caller's transaction. */
 export function appendSigns(base: KnowledgeBase, space: number, signs: readonly { id: number; bits: Uint8Array }[]): void {
   let rest = signs
   while (rest.length > 0) {
@@ -292,7 +292,7 @@ export function appendSigns(base: KnowledgeBase, space: number, signs: readonly 
   }
 }
 
-/** A number may be given again to a block after its first holder is gone; a reader must not take the one for the other. */
+/** Random, because block numbers are reused: a reader must not confuse a new block with a deleted one. */
 const newVersion = (): number => Math.floor(Math.random() * 2 ** 40)
 
 function writeBlock(base: KnowledgeBase, space: number, { number, version, ids, bits }: VectorBlock): void {
@@ -314,7 +314,7 @@ function writeBlock(base: KnowledgeBase, space: number, { number, version, ids, 
   )
 }
 
-/** Removes the vectors of passages that are erased. In a transaction of the caller. */
+/** Removes the vectors of erased passages. Runs in the caller's transaction. */
 export function eraseVectors(base: KnowledgeBase, first: number, last: number): void {
   for (const { number } of base.all<{ number: number }>('SELECT number FROM vector_space')) {
     base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP + first, number * SPACE_STEP + last)
@@ -335,7 +335,7 @@ export function eraseVectors(base: KnowledgeBase, first: number, last: number): 
   }
 }
 
-/** Blocks that were emptied are filled up from the others once half of the room is empty: each takes its room in the memory of readers. */
+/** Merges partly empty blocks once half of their room is unused: each block takes its full size in the memory of readers. */
 function joinBlocks(base: KnowledgeBase, space: number): void {
   const { last, vectors } = base.get<{ last: number | null; vectors: number | null }>(
     'SELECT max(number) AS last, sum(length(ids)) / 4 AS vectors FROM vector_block WHERE space = ?',
@@ -354,20 +354,20 @@ function joinBlocks(base: KnowledgeBase, space: number): void {
   }
 }
 
-/** Spaces that hold vectors. */
+/** Returns the spaces that contain vectors. */
 export const listSpaces = (base: KnowledgeBase): VectorSpace[] =>
   base.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0').map(toSpace)
 
 export const hasVectors = (base: KnowledgeBase): boolean =>
   base.get('SELECT 1 FROM vector_space WHERE dimensions > 0') !== undefined
 
-/** A passage that takes over the vectors of an older one. */
+/** A passage that gets the vectors of an older one. */
 export interface VectorCopy {
   from: number
   to: number
 }
 
-/** Gives passages without vectors those of older ones, as far as they have any of so many bytes, and returns them. In a transaction of the caller. */
+/** Copies vectors of older passages to new ones, and returns the copies. Skips vectors of another size than `bytes`. Runs in the caller's transaction. */
 export function copyVectors(base: KnowledgeBase, space: VectorSpace, copies: readonly VectorCopy[], bytes: number): Vector[] {
   const from = [...new Set(copies.map((copy) => copy.from))]
   const codes = new Map(listVectors(base, space.number, from).map(({ id, code }) => [id, code]))

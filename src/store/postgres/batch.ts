@@ -5,17 +5,17 @@ import type { SqlRow, SqlValue } from '../knowledge/base.ts'
 export interface Step {
   sql: string
   params?: SqlValue[]
-  /** It is sent often: the server plans it once. */
+  /** Sent often: the server plans it once. */
   prepared?: boolean
 }
 
-/** 64-bit integers, and sums over them: all that is counted is below 2^53. */
+/** 64-bit integers and their sums: all counts are below 2^53. */
 const AS_NUMBER = new Set([20, 1700])
 const BYTES = 17
 export const KNOWLEDGE_TYPES: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
     if (AS_NUMBER.has(oid) && format !== 'binary') return Number
-    // In memory of its own: what is sent to another thread takes along all that it shares memory with.
+    // In its own memory: a message to another thread takes along everything that shares its memory.
     if (oid === BYTES && format !== 'binary') return (text: string) => Uint8Array.from(Buffer.from(text.slice(2), 'hex'))
     return pg.types.getTypeParser(oid, format)
   },
@@ -23,7 +23,7 @@ export const KNOWLEDGE_TYPES: pg.CustomTypesConfig = {
 
 const names = new Map<string, string>()
 
-/** The rows of each; rejects with the first error. */
+/** Resolves to the rows of each step. Rejects with the first error. */
 export function sendTogether(client: pg.ClientBase, steps: readonly Step[], pooler: boolean): Promise<SqlRow[][]> {
   return inOrder(client, steps, pooler, ({ sql, params = [], prepared = false }) => {
     const query: pg.QueryConfig = { text: sql, values: params }
@@ -37,8 +37,8 @@ export function sendTogether(client: pg.ClientBase, steps: readonly Step[], pool
 }
 
 /**
- * Sends one behind the other without waiting for answers, all in one packet; one by one where a pooler stands between. What comes behind a failed
- * statement of a transaction fails too, and COMMIT then rolls back. Rejects with the first error.
+ * Sends all steps in one packet without waiting for answers; one by one through a pooler. Rejects with the first error.
+ * After a failed statement of a transaction the rest fails too, and COMMIT rolls back.
  */
 export async function inOrder<S, T>(
   client: pg.ClientBase,

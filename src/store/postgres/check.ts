@@ -4,14 +4,14 @@ import { reasonOf } from './errors.ts'
 
 const CONNECT_WITHIN_MS = 5_000
 
-/** What a look at a database finds, which it leaves as it is. */
+/** Result of a check of a database, which it does not change. */
 export type PostgresFinding = { reason: string } | PostgresFound
 
 export interface PostgresFound {
   server: string
-  /** 0: nothing is there yet. */
+  /** 0 if there is no schema yet. */
   schema: number
-  /** Why large numbers of vectors cannot be searched by the database itself. */
+  /** Why the database itself cannot search large numbers of vectors. */
   noPgvector: string | undefined
 }
 

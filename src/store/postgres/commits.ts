@@ -3,13 +3,13 @@ import type { Row, Statement } from '../database.ts'
 import { agentOf, WritesInTurn } from '../sqlite/writes-in-turn.ts'
 import { isLost } from './errors.ts'
 
-/** What one request has written: the rest of its statements only where the first returned a row, if it is guarded. */
+/** The statements of one request. If guarded, the rest runs only if the first returns a row. */
 export interface CommitPart {
   statements: Statement[]
   isGuarded: boolean
-  /** Others would wait for it. */
+  /** True if other requests would wait for it. */
   isLong: boolean
-  /** In a transaction, these statements of all parts come last, in the order of the rows that they change. */
+  /** Unordered statements of all parts come last in a transaction, in the order of the rows that they change. */
   isUnordered: boolean
 }
 export type PartRows = Row[][] | undefined
@@ -20,23 +20,23 @@ interface Waiting extends CommitPart {
   reject: (error: unknown) => void
 }
 
-/** Transactions that are shared, under way at once: the fewer, the more requests share one; a second, because a row may be held by somebody else. */
+/** Shared transactions at once. With fewer, more requests share each one. Two, because one may wait for a locked row. */
 const AT_ONCE = 2
-/** So many requests share one. */
+/** Requests that share one transaction. */
 const MOST_PARTS = 200
-/** A longer list has a transaction of its own, so that nobody else waits for it. */
+/** A longer list has its own transaction, so that no other request waits for it. */
 const MOST_STATEMENTS = 6
-/** Transactions of one request, under way at once: each takes a connection, and may wait for a row. */
+/** Transactions of single requests at once: each takes a connection, and may wait for a row. */
 const ALONE_AT_ONCE = 3
 
-/** One transaction. `isPatient`: it may wait for a row that somebody else holds; otherwise it fails soon. */
+/** One transaction. If `isPatient`, it may wait for a locked row; otherwise it fails soon. */
 type Commit = (parts: CommitPart[], isPatient: boolean) => Promise<PartRows[]>
 
-/** Group commit: what is asked for while others are being written shares one transaction, and one wait for the disk. Agents take turns. */
+/** Group commit: writes that arrive while others are written share one transaction and one wait for the disk. Agents take turns. */
 export class Commits {
   readonly #commit: Commit
   readonly #waiting = new WritesInTurn<Waiting>()
-  /** By row: what waits for the one that waits, or is under way, in a shared transaction. */
+  /** By row: parts that wait for the part that is queued or running in a shared transaction. */
   readonly #behind = new Map<string, Waiting[]>()
   readonly #alone = new Limiter(ALONE_AT_ONCE)
   #running = 0
@@ -54,14 +54,14 @@ export class Commits {
     })
   }
 
-  /** For how long the agent whose turn is next has waited for it. */
+  /** Returns how long the next agent has waited for its turn, in milliseconds. */
   waitMs(): number {
     return this.#waiting.waitMs()
   }
 
   /**
-   * Requests that change the same row first wait in line, and one of them at a time is in a shared transaction: in one transaction they would miss each
-   * other's later statements, and in two they would wait for each other in the database.
+   * Queues requests that first change the same row: only one of them at a time is in a shared transaction.
+   * In one transaction they would miss each other's later statements. In two they would wait for each other in the database.
    */
   #line(part: Waiting): void {
     const row = rowOf(part)
@@ -84,7 +84,7 @@ export class Commits {
     })
   }
 
-  /** The next that begins with the same row may come. */
+  /** Starts the next request that begins with the same row. */
   #endRow(part: Waiting): void {
     const row = rowOf(part)
     const next = this.#behind.get(row)!.shift()
@@ -103,7 +103,7 @@ export class Commits {
     this.#next()
   }
 
-  /** In the order of the rows that they begin with, so that no two processes hold what the other waits for. */
+  /** Sorts requests by the rows that they begin with, so that no two processes wait for each other's locks. */
   #take(): Waiting[] {
     return this.#waiting.take(MOST_PARTS).sort((a, b) => (rowOf(a) < rowOf(b) ? -1 : 1))
   }
@@ -118,7 +118,7 @@ export class Commits {
     } catch (error) {
       const isGone = isLost((error as Error).cause ?? error)
       for (const part of parts) {
-        // One that fails, or waits for a row, must not hold up the others.
+        // A part that fails or waits for a row must not delay the others.
         if (!isGone) void this.#writeAlone(part).then(() => this.#endRow(part))
         else {
           part.reject(error)

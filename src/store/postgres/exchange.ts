@@ -3,14 +3,14 @@ import type pg from 'pg'
 import type { Row, Value } from '../database.ts'
 import { isOfServer } from './errors.ts'
 
-/** The rows of a statement, each as its values in the order of the columns. */
+/** The rows of a statement, each as values in column order. */
 export interface PostgresAnswer {
   columns: string[]
   rows: Value[][]
 }
 
 export interface PostgresRequest extends PostgresAnswer {
-  /** Of the statement, which the server parses once for each connection. */
+  /** Name of the statement, which the server parses once per connection. */
   name: string
   text: string
   values: readonly Value[]
@@ -30,11 +30,11 @@ interface Field {
 /** How the rows of a statement are read. */
 interface Shape {
   columns: string[]
-  /** Of each column; undefined where its text is its value. */
+  /** By column; undefined if the text is the value. */
   parsers: (((text: string) => Value) | undefined)[]
 }
 
-/** The part of the driver's connection that speaks the protocol. */
+/** The part of the driver's connection that implements the protocol. */
 interface Wire {
   stream: Socket
   parse(statement: { name: string; text: string }): void
@@ -46,13 +46,12 @@ interface Wire {
   sync(): void
 }
 
-/** By connection and name, of the statements that are parsed there. */
+/** Parsed statements by connection and name. */
 const parsed = new WeakMap<Wire, Map<string, Shape>>()
 
 /**
- * Sends statements in one packet; they are one transaction, which is committed when it resolves and undone when it rejects. `more` is asked for
- * the rest of the transaction when the first have their answers. What the server says of a statement's rows is asked for once. The connection must not
- * be one that is used through a pooler.
+ * Sends statements in one packet as one transaction: committed if it resolves, rolled back if it rejects. Not for connections of a pooler.
+ * `more` returns the rest of the transaction after the first answers. The columns of a statement are requested once.
  */
 export function exchange(
   client: pg.ClientBase,
@@ -65,12 +64,12 @@ export function exchange(
   })
 }
 
-/** What the driver calls a query: it is told of each message of the answer. */
+/** A query for the driver, which calls it with each message of the answer. */
 class Exchange {
   readonly #types: pg.CustomTypesConfig
   #asked: PostgresRequest[]
   #more: (() => PostgresRequest[]) | undefined
-  /** The driver puts its time limit around it. */
+  /** The driver wraps it with its timeout. */
   callback: (error: Error | null) => void
   /** Undefined until the query is sent. If the connection broke before that, the driver calls `handleError` without `submit`. */
   #wire: Wire | undefined
@@ -98,7 +97,7 @@ class Exchange {
     this.#send(wire)
   }
 
-  /** A value that cannot be sent must not end the process: nobody could catch it in an event of the connection. */
+  /** A value that cannot be sent must not end the process: nothing could catch the error in an event of the connection. */
   #send(wire: Wire): void {
     try {
       this.#write(wire)
@@ -115,7 +114,7 @@ class Exchange {
       const isNew = !this.#parsed.has(name) && !described.has(name)
       if (isNew) {
         described.add(name)
-        // One that was parsed and then failed is there already.
+        // A statement that was parsed and then failed still exists.
         wire.close({ type: 'S', name })
         wire.parse({ name, text })
       }

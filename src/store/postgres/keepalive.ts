@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** In seconds, and the last in milliseconds. */
+/** In seconds; the last one in milliseconds. */
 const SETTINGS = [
   'tcp_keepalives_idle = 10',
   'tcp_keepalives_interval = 5',
@@ -9,8 +9,8 @@ const SETTINGS = [
 ]
 
 /**
- * Lets the server end a connection after 25 seconds without a sign of life, and with it the transaction and the locks. Servers usually wait for two hours, and other
- * replicas with them. Must not be used through a pooler, whose connections others use, too.
+ * Lets the server close a connection after 25 seconds of silence, which ends its transaction and locks. Servers usually wait two hours,
+ * and other replicas with them. Must not be used through a pooler, whose connections are shared.
  */
 export function endWhenCut(client: pg.ClientBase): void {
   client.query(SETTINGS.map((setting) => `SET ${setting}`).join(';')).catch(() => {})

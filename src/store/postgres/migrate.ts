@@ -3,26 +3,25 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg, { type ClientBase } from 'pg'
 import { migrationsIn, numberOf } from '../sqlite/migrate.ts'
 
-/** Taken by one process at a time, of all that start. Any number, as long as it stays the same. */
+/** Advisory lock: one process migrates at a time. Any number works, as long as it never changes. */
 const LOCK = 7_370_417
 
-/** Indexes of vectors that cannot be searched in this database: it was made anew without pgvector, or from a copy without their tables. */
+/** Deletes the entries of vector indexes that this database cannot search: it was recreated without pgvector, or copied without their tables. */
 const FORGET_LOST = `DELETE FROM knowledge_near WHERE NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'vector')
   OR to_regclass('knowledge_near_' || replace(agent_id, '-', '') || '_' || space) IS NULL`
 
-/** A change of a table waits for all that read it, and whoever comes later waits behind it: it gives way, and is tried again. */
+/** A schema change waits for all readers, and later statements queue after it. It times out soon and is retried. */
 const LOCK_WITHIN_MS = 300
 const AGAIN_AFTER_MS = 1_000
 const TRIES = 300
 const LOCK_NOT_HAD = '55P03'
 
-/** There is a table of this name while a database is being filled from elsewhere. */
+/** A table of this name exists while a move fills the database. */
 export const HALF_MOVED = 'half_moved'
 
 /**
- * Brings a database to the newest schema: the numbered `.sql` files of a folder, all in one transaction with the number of the last. Of replicas that
- * start at once, one does it and the others wait. Throws where the schema is newer than this version of the service knows,
- * and where the database is not whole because its filling was cut off.
+ * Migrates a database: applies the numbered `.sql` files of a folder and stores the number of the last, all in one transaction.
+ * Replicas that start at once wait for the first. Throws if the schema is newer than this version knows, or a move into the database is unfinished.
  */
 export async function migratePostgres(client: ClientBase, folder: URL): Promise<void> {
   for (let tries = 1; ; tries++) {

@@ -22,48 +22,45 @@ import { Reads } from './reads.ts'
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the driver's own parameters. */
   url: string
-  /** Connections of this process at most, beside a few for long lists. */
+  /** Maximum connections of this process, plus a few for long lists. */
   connections: number
-  /**
-   * Between this process and the server stands a pooler that lends a connection to each transaction (PgBouncer, Supavisor): statements are
-   * neither prepared nor sent ahead of answers.
-   */
+  /** A pooler lends a connection to each transaction (PgBouncer, Supavisor): statements are neither prepared nor sent ahead of answers. */
   pooler?: boolean
-  /** A connection that does not answer for so long is given up. */
+  /** A connection that does not answer for this long is closed. */
   answerWithinMs?: number
-  /** Told of connections that broke while nobody used them. */
+  /** Called when an idle connection breaks. */
   warn?: (about: string, error: unknown) => void
 }
 
 const CONNECT_WITHIN_MS = 5_000
-/** What is shared waits no longer for what somebody else holds; who must is tried again alone. */
+/** Lock timeout of shared transactions. A request that must wait longer is retried alone. */
 const SHARED_LOCK_WITHIN_MS = 200
-/** Whoever holds a row longer is no request of ours. Longer than it takes the server to find two that wait for each other. */
+/** Lock timeout of single requests. A lock that lasts longer is not from the service. Longer than the server's deadlock detection takes. */
 const LOCK_WITHIN_MS = 2_000
 const WAIT_LONGER = statement(`SELECT set_config('lock_timeout', '${LOCK_WITHIN_MS}', true)`)
 const BEGIN_READING = statement('BEGIN READ ONLY')
-/** No statement of the service takes nearly so long. */
+/** No statement of the service takes nearly this long. */
 const ANSWER_WITHIN_MS = 30_000
-/** Long lists hold a connection as long as their readers take; one is left for what else goes over many rows. */
+/** Long lists occupy a connection as long as their readers take. One more is left for other long reads. */
 const LISTS_AT_ONCE = 5
-/** Of the connections: statements that go over many rows leave the rest to others. */
+/** Share of the connections for scans. The rest is for other statements. */
 const SCANNING_SHARE = 0.4
 const STREAM_CONNECTIONS = LISTS_AT_ONCE + 1
 const MAX_TRIES = 5
 
-/** 64-bit integers, and sums over them: all that the service counts is below 2^53. */
+/** 64-bit integers and their sums: all counts of the service are below 2^53. */
 const AS_NUMBER = new Set([20, 1700])
 const TYPES: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (AS_NUMBER.has(oid) && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format)),
 }
 
-/** PostgreSQL, for any number of processes at once. A commit is on the server's disk before it is acknowledged, unless the server is set up otherwise. */
+/** PostgreSQL, for any number of processes. A commit is on the server's disk before it is acknowledged, unless the server is configured otherwise. */
 export class PostgresDatabase implements Database {
   readonly mayLoseAnswers = true
   readonly listsAtOnce = LISTS_AT_ONCE
   readonly #pool: pg.Pool
   readonly #scans: Limiter
-  /** Of those who wait for a connection, the first one first. */
+  /** Requests that wait for a connection, oldest first. */
   readonly #waiting = new Set<{ since: number }>()
   readonly #streams: pg.Pool
   readonly #pooler: boolean
@@ -73,7 +70,7 @@ export class PostgresDatabase implements Database {
     (statement) => this.#readAlone(statement),
   )
   readonly #commits = new Commits((parts, isPatient) => this.#retried((client) => this.#commit(client, parts, isPatient)))
-  /** When each connection was made; and before when one that was made may be dead, because another did not answer. */
+  /** When each connection was opened. Connections from before `#suspectBefore` may be dead, because another one did not answer. */
   readonly #born = new WeakMap<pg.PoolClient, number>()
   #suspectBefore = 0
 
@@ -88,7 +85,7 @@ export class PostgresDatabase implements Database {
       keepAlive: true,
       types: TYPES,
     }
-    // A pooler takes no settings of a connection.
+    // A pooler does not support settings of a connection.
     this.#pool = new pg.Pool({
       ...settings,
       max: connections,
@@ -97,7 +94,7 @@ export class PostgresDatabase implements Database {
     this.#streams = new pg.Pool({ ...settings, max: STREAM_CONNECTIONS })
     for (const pool of [this.#pool, this.#streams]) {
       pool.on('error', (error) => warn('an idle connection to the database broke', error))
-      // One that breaks in use is told of by the statement under way; without anybody who listens it would end the process.
+      // The running statement reports a broken connection. Without a listener the error would end the process.
       pool.on('connect', (client) => {
         this.#born.set(client, performance.now())
         client.on('error', () => {})
@@ -106,14 +103,11 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /**
-   * Brings the database to the newest schema. Throws where it cannot be reached, or is of a newer schema than this version knows; the message can be
-   * shown, and holds no password.
-   */
+  /** Opens and migrates the database. Throws if it is unreachable or its schema is too new. The message contains no password. */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const db = new PostgresDatabase(options)
     try {
-      // Of its own, because a change of large tables takes longer than any other statement may.
+      // Own client: a change of large tables takes longer than any other statement may.
       const client = new pg.Client({ connectionString: options.url, connectionTimeoutMillis: CONNECT_WITHIN_MS, types: TYPES })
       client.on('error', () => {})
       try {
@@ -157,7 +151,7 @@ export class PostgresDatabase implements Database {
     const client = await this.#streams.connect().catch(fail)
     let broken: unknown
     try {
-      // Of its own for each statement: what a fetch returns is remembered by its text.
+      // Own cursor name for each statement: the columns of a FETCH are cached by its text.
       const cursor = `list_${this.#toAsk({ sql, params }).name}`
       const fetch = statement(`FETCH ${sliceRows} FROM ${cursor}`)
       const declare = statement(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, ...params)
@@ -176,14 +170,14 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Nothing to do: what is deleted leaves the server's files with its vacuum and the recycling of its log. */
+  /** Nothing to do: the server's vacuum and log recycling remove deleted data from its files. */
   scrub(): void {}
 
   async close(): Promise<void> {
     await Promise.all([this.#pool.end(), this.#streams.end()])
   }
 
-  /** Whoever lost against another transaction tries again, because nothing of it was written. */
+  /** Retries after a conflict with another transaction, because nothing was written. */
   async #retried<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const client = await this.#connect()
@@ -205,7 +199,7 @@ export class PostgresDatabase implements Database {
     return Math.max(this.#commits.waitMs(), first === undefined ? 0 : performance.now() - first.since)
   }
 
-  /** A connection that broke without a word takes its time to be noticed: those that are as old as one that did are not tried one by one. */
+  /** Skips connections as old as one that did not answer: each dead one would take a timeout to fail. */
   async #connect(): Promise<pg.PoolClient> {
     for (;;) {
       const client = await this.#wait()
@@ -224,7 +218,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Ends what an error may have left open. False where the connection is of no more use. */
+  /** Rolls back a transaction that an error left open. Resolves to false if the connection is unusable. */
   #isClean(client: pg.PoolClient): Promise<boolean> {
     return client.query('ROLLBACK').then(
       () => true,
@@ -232,7 +226,7 @@ export class PostgresDatabase implements Database {
     )
   }
 
-  /** All in one transaction: first what guards the rest, and then the rest of those whose guard let them through. */
+  /** Runs all parts in one transaction: first the guards, then the rest of the parts whose guard returned a row. */
   async #commit(client: pg.PoolClient, parts: CommitPart[], isPatient: boolean): Promise<PartRows[]> {
     const lists = parts.map(({ statements }) => statements.map((statement) => this.#toAsk(statement)))
     const isFirst = (i: number, place: number) => place === 0 || !parts[i]!.isGuarded
@@ -247,7 +241,7 @@ export class PostgresDatabase implements Database {
     return lists.map((asked, i) => (isLet(i) ? asked.map(toRows) : undefined))
   }
 
-  /** The same through a pooler. */
+  /** Runs one part through a pooler. */
   async #oneByOne(client: pg.PoolClient, { statements, isGuarded }: CommitPart): Promise<PartRows> {
     if (statements.length > 1) await client.query('BEGIN')
     const results: Row[][] = []
@@ -292,7 +286,7 @@ async function askPooler(client: pg.PoolClient, { text, values }: PostgresReques
   return { columns: fields.map(({ name }) => name), rows }
 }
 
-/** What the engines spell differently. The embedded store has one writer, and skips a comment. */
+/** Translates SQL that differs between the engines. SQLite has one writer, and ignores a comment. */
 const toPostgres = (sql: string): string =>
   sql
     .replace(/SELECT value FROM json_each\((\$\d+)\)/g, 'SELECT json_array_elements_text($1::json)')

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts'
 import { endWhenCut } from './keepalive.ts'
 
 const CHANNEL = 'repartee'
-/** Tells our locks from those of others. Any number, as long as it stays the same. */
+/** Distinguishes our locks from others. Any number works, as long as it never changes. */
 const LOCKS = 7_370_418
 const RECONNECT_AFTER_MS = 500
 const END_WITHIN_MS = 2_000
@@ -14,23 +14,23 @@ const MAX_LOCK = 2_147_483_647
 export interface PresenceParts {
   url: string
   db: Database
-  /** Something that a replica told all others. */
+  /** Receives each message that a replica sends to all. */
   onMessage: (text: string) => void
   warn: (about: string, error: unknown) => void
 }
 
 /**
- * A connection of its own, by which a replica hears what others say, and whose lock the server lets go of as soon as the process is gone. While it is
- * broken, nothing is heard: whatever is told must be found by looking, too.
+ * A dedicated connection that receives messages of other replicas. The server releases its lock as soon as the process is gone.
+ * Messages are lost while it is broken, so their effects must also be found by polling.
  */
 export class PostgresPresence {
   readonly #parts: PresenceParts
-  /** What the lock is known by. */
+  /** Identifies the lock of this process. */
   readonly lockId = randomInt(1, MAX_LOCK)
   #client: pg.Client | undefined
   #retry: NodeJS.Timeout | undefined
   #isClosed = false
-  /** It is said once that the connection broke, and not with every try. */
+  /** True after the broken connection was logged, so that retries do not log it again. */
   #isAway = false
 
   constructor(parts: PresenceParts) {
@@ -67,7 +67,7 @@ export class PostgresPresence {
     }
   }
 
-  /** Those of these locks that somebody holds. */
+  /** Resolves to the ids of the locks that are taken. */
   async held(lockIds: number[]): Promise<Set<number>> {
     if (lockIds.length === 0) return new Set()
     const sql = `SELECT objid::bigint AS id FROM pg_locks WHERE locktype = 'advisory' AND classid = ${LOCKS} AND granted
@@ -76,7 +76,7 @@ export class PostgresPresence {
     return new Set(rows.map((row) => row.id as number))
   }
 
-  /** Heard by all replicas that are connected, this one included. */
+  /** Sends a message to all connected replicas, this one included. */
   async tell(text: string): Promise<void> {
     await this.#parts.db.read('SELECT pg_notify($1, $2)', [CHANNEL, text])
   }
@@ -86,7 +86,7 @@ export class PostgresPresence {
     clearTimeout(this.#retry)
     const client = this.#client as (pg.Client & { connection: { stream: Socket } }) | undefined
     if (client === undefined) return
-    // A server that is out of reach never answers that the connection is over.
+    // An unreachable server never confirms the end of the connection.
     const timer = setTimeout(() => client.connection.stream.destroy(), END_WITHIN_MS)
     await client.end()
     clearTimeout(timer)

@@ -8,7 +8,7 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** What is read in one turn of the event loop, by whichever requests, is asked for in one packet. */
+/** Sends the reads of one turn of the event loop, from any requests, in one packet. */
 export class Reads {
   readonly #readTogether: (statements: Statement[]) => Promise<PostgresAnswer[]>
   readonly #readAlone: (statement: Statement) => Promise<PostgresAnswer>
@@ -38,7 +38,7 @@ export class Reads {
       })
     } catch (error) {
       if (isLost((error as Error).cause ?? error)) for (const read of reads) read.reject(error)
-      // One that fails must not fail the others.
+      // A read that fails must not fail the others.
       else for (const { statement, resolve, reject } of reads) this.#readAlone(statement).then(resolve, reject)
     }
   }

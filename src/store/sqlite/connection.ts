@@ -2,10 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Row, Statement, Value } from '../database.ts'
 import { isTransient } from '../transient.ts'
 
-/** The write-ahead log grows beyond this only while an older state is read; a file that did is cut back. */
+/** The write-ahead log exceeds this only while a snapshot is read. A larger file is truncated afterwards. */
 export const MAX_LOG_BYTES = 67_108_864
 
-/** Of every connection that writes: a commit is on the disk before it is acknowledged, and what was deleted is overwritten. */
+/** For every connection that writes: a commit is on the disk before it is acknowledged, and deleted data is overwritten. */
 export const WRITER_PRAGMAS = `PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = ${MAX_LOG_BYTES};`
 
 interface Prepared {
@@ -14,19 +14,18 @@ interface Prepared {
   order: number[]
 }
 
-/** The other threads wait while this one has the processor, and other lists while this transaction is open. */
+/** Maximum time of a transaction. Other threads wait while this one has the processor, other lists while the transaction is open. */
 const MOST_MS = 20
 
-/** A list of statements that is written whole; `guarded`: as `writeIf` of `Database`. */
+/** Statements that are written together. `guarded`: as `writeIf` of `Database`. */
 export interface StatementList {
   statements: Statement[]
   guarded: boolean
 }
 
-/** What became of it. */
 export type WriteResult = { rows: Row[][] | undefined } | { error: unknown }
 
-/** A connection with the statements that were compiled on it, apart by what they give rows as. */
+/** A connection with its prepared statements, separate for rows as objects and rows as arrays. */
 export class SqliteConnection {
   readonly db: DatabaseSync
   readonly #prepared = new Map<string, Prepared>()
@@ -51,17 +50,14 @@ export class SqliteConnection {
     return statement.iterate(...order.map((n) => params[n] as Value)) as Iterable<unknown> as Iterable<Value[]>
   }
 
-  /**
-   * Group commit: lists share one transaction, and one wait for the disk. Returns the outcomes of the first of them, as many as `MOST_MS` are enough for, and of
-   * one at least. The others are not written.
-   */
+  /** Group commit: one wait for the disk. Writes the first lists, as many as fit into `MOST_MS` but at least one, and returns their results. */
   write(works: StatementList[]): WriteResult[] {
     try {
       return this.#transaction(works, (work) => ({ rows: this.#run(work) }))
     } catch (error) {
       if (isTransient(error) || works.length === 1) return works.map(() => ({ error }))
     }
-    // One bad list must not fail the others, or have each of them wait for the disk by itself.
+    // One bad list must not fail the others, or make each of them wait for the disk by itself.
     try {
       return this.#transaction(works, (work) => this.#runApart(work))
     } catch (error) {
@@ -69,7 +65,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Folds the write-ahead log into the file and empties it. False where that must wait for a reader. */
+  /** Folds the write-ahead log into the file and empties it. Returns false if a reader prevents that. */
   checkpoint(): boolean {
     return this.all('PRAGMA wal_checkpoint(TRUNCATE)', [])[0]?.busy === 0
   }
@@ -89,7 +85,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Takes back what a list did that fails, and nothing else of the transaction. */
+  /** Rolls back only this list if it fails. */
   #runApart(work: StatementList): WriteResult {
     this.all('SAVEPOINT list', [])
     try {
@@ -130,7 +126,7 @@ export class SqliteConnection {
   }
 }
 
-/** Numbered parameters become the plain ones; a lock on a row that is read is not needed where there is one writer. */
+/** Replaces numbered parameters by `?`, and drops row locks, which one writer does not need. */
 function rewrite(sql: string): { text: string; order: number[] } {
   const order: number[] = []
   const text = sql.replace(/ FOR (SHARE|UPDATE)\b/g, '').replace(/\$(\d+)/g, (_, n: string) => {

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
 import { sqliteCodeOf } from '../transient.ts'
 
-/** Result codes of SQLite for a file that does not hold what was written: corrupt, not a database. */
+/** SQLite result codes for a damaged file: corrupt, not a database. */
 const DAMAGED = new Set([11, 26])
 
-/** A database file that something else than the service has changed, or a disk that fails. Says which, and what to do. */
+/** A database file that something else than the service changed, or a failing disk. The message names the file and the way out. */
 export class DamagedFile extends Error {
   override readonly name = 'DamagedFile'
   readonly code = 'DAMAGED'
@@ -17,11 +17,11 @@ export class DamagedFile extends Error {
   }
 }
 
-/** What is to be thrown in the place of an error of SQLite that the file at this path was the cause of. */
+/** Returns `DamagedFile` for an SQLite error that means that the file is damaged; other errors unchanged. */
 export const orDamaged = (error: unknown, path: string): unknown =>
   DAMAGED.has(sqliteCodeOf(error)) ? new DamagedFile(path, error as Error) : error
 
-/** Throws `DamagedFile` for a path that leads to something else than a file. Opening a pipe would wait for a writer, without end. */
+/** Throws `DamagedFile` if the path is not a file. Opening a pipe would wait for a writer forever. */
 export function refuseNoFile(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new DamagedFile(path, new Error('it is not a file'))
 }

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { isBusy } from '../transient.ts'
 
 /**
- * Takes a data folder for this process; the operating system lets go of it when the process ends, however it ends.
- * Throws where another process holds it, or nothing can be written there. Kept in a file of its own, so that backup tools may read the data meanwhile.
+ * Locks a data folder for this process. The operating system releases the lock when the process ends, even after a crash.
+ * Throws if another process has the lock or the folder is not writable. A separate file, so that backup tools can read the data.
  */
 export function lockFolder(folder: string): { release(): void } {
   mkdirSync(folder, { recursive: true })

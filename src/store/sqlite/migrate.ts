@@ -12,8 +12,8 @@ export const numberOf = (migration: string): number => Number(migration.slice(0,
 export const newestMigration = (folder: URL): number => numberOf(migrationsIn(folder).at(-1)!)
 
 /**
- * Brings a file to the newest schema: the numbered `.sql` files of a folder, each in one transaction with its number in `user_version`.
- * Throws where the file is of a newer schema than this version of the service knows.
+ * Migrates a file: applies the numbered `.sql` files of a folder, each in one transaction with its number in `user_version`.
+ * Throws if the file has a newer schema than this version of the service knows.
  */
 export function migrate(db: DatabaseSync, folder: URL): void {
   const files = migrationsIn(folder)
@@ -31,11 +31,11 @@ export function migrate(db: DatabaseSync, folder: URL): void {
 function migrateTo(db: DatabaseSync, number: number, sql: string): void {
   db.exec('BEGIN IMMEDIATE')
   try {
-    // Another connection may have done it meanwhile.
+    // Another connection may have applied it first.
     if (versionOf(db) < number) db.exec(`${sql}; PRAGMA user_version = ${number}`)
     db.exec('COMMIT')
   } catch (error) {
-    // A full disk has ended it already.
+    // A full disk has already ended the transaction.
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }

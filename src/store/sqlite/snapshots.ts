@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 
 const LOOK_EVERY_MS = 250
-/** Most readers are done by then. */
+/** Most readers finish earlier. */
 const YOUNG_MS = 1_000
 
 interface Snapshot {
@@ -9,10 +9,7 @@ interface Snapshot {
   cut: () => void
 }
 
-/**
- * Readers of an older state of a database. The write-ahead log cannot be folded into the file while one of them reads, so it grows with every
- * write, and the whole process waits when all of it is folded at the end.
- */
+/** Readers of snapshots. While one reads, the write-ahead log grows with every write, and the whole process waits for its checkpoint at the end. */
 export class Snapshots {
   readonly #log: string
   readonly #maxLogBytes: number
@@ -25,7 +22,7 @@ export class Snapshots {
     this.#maxLogBytes = maxLogBytes
   }
 
-  /** Adds a reader. Calls `cut` if it still reads after a second and the log is too large. Returns what ends the reader's time. */
+  /** Adds a reader. Calls `cut` if it still reads after a second and the log is too large. Returns a function that removes it. */
   add(cut: () => void): () => void {
     const snapshot = { since: performance.now(), cut }
     this.#open.add(snapshot)
@@ -44,7 +41,7 @@ export class Snapshots {
     const begunBefore = performance.now() - YOUNG_MS
     for (const snapshot of this.#open) {
       if (snapshot.since >= begunBefore) continue
-      // A reader that takes nothing does not learn of it before it reads on.
+      // An idle reader notices this only when it continues to read.
       this.#open.delete(snapshot)
       snapshot.cut()
     }

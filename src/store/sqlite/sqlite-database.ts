@@ -11,30 +11,30 @@ import { Snapshots } from './snapshots.ts'
 import { SqliteWriter } from './writer.ts'
 
 export const MAIN = 'repartee.db'
-/** What is being filled from elsewhere has another name until it is whole: no service takes it for its data. */
+/** Name of a database that a move has not filled completely: no service takes it for its data. */
 export const UNFINISHED = 'moving.db'
 
-/** How long the start waits for another program that holds the database. */
+/** How long the start waits for the lock of another program. */
 const BUSY_MS = 1_000
-/** A reader goes through what it reads once, and there may be hundreds of them. */
+/** Small cache: a reader reads its rows once, and there may be hundreds of readers. */
 const READER_PRAGMAS = 'PRAGMA busy_timeout = 1000; PRAGMA cache_size = -512;'
-/** Deleted text may stay in the write-ahead log until it is folded into the file; a burst of deletes shares one pass. */
+/** Deleted text may stay in the write-ahead log until a checkpoint. A burst of deletes shares one. */
 const SCRUB_AFTER_MS = 300
-/** While somebody reads an older state, that cannot be done; then it is tried less and less often. */
+/** A reader of a snapshot prevents the checkpoint. It is then retried less and less often. */
 const SCRUB_AT_LEAST_EVERY_MS = 5_000
 const IDLE_READERS = 2
 
 export interface SqliteOptions {
-  /** Lists that are read slowly are cut off when the write-ahead log is larger. */
+  /** Slow readers of lists are cut off if the write-ahead log is larger. */
   maxLogBytes?: number
-  /** Hears of what fails without a caller. */
+  /** Receives errors that have no caller. */
   warn?: (about: string, error: unknown) => void
 }
 
 /** The embedded engine: one file, one writer, every commit on the disk (`synchronous = FULL`) before it is acknowledged. */
 export class SqliteDatabase implements Database {
   readonly mayLoseAnswers = false
-  /** Each needs a connection, with its cache and descriptors of its own. */
+  /** Each list needs a connection with its own cache and file descriptors. */
   readonly listsAtOnce = 16
   readonly #path: string
   readonly #db: DatabaseSync
@@ -44,7 +44,7 @@ export class SqliteDatabase implements Database {
   readonly #snapshots: Snapshots
   readonly #warn: (about: string, error: unknown) => void
   #scrubTimer: NodeJS.Timeout | undefined
-  /** The log is told once, and not at every try. */
+  /** True after the failure was logged, so that retries do not log it again. */
   #isScrubFailing = false
 
   constructor(folder: string, { maxLogBytes = MAX_LOG_BYTES, warn = () => {} }: SqliteOptions = {}) {
@@ -53,12 +53,12 @@ export class SqliteDatabase implements Database {
     this.#path = join(folder, MAIN)
     if (existsSync(join(folder, UNFINISHED)) && !existsSync(this.#path))
       throw new Error(`a move into ${folder} is not finished: run the same \`repartee move\` again, or empty the folder`)
-    // Begun anew, it would know none of the agents whose documents lie there, and they would be removed as left over.
+    // A new database would contain no agents, so the documents in the folder would be removed as orphaned.
     if (isEmpty(this.#path) && holdsKnowledge(folder))
       throw new Error(
         `${this.#path} is missing or empty, though ${folder} holds documents: restore a backup into a new folder, or empty this one`,
       )
-    // The log stays after a crash, and with it text that was deleted.
+    // The log stays after a crash, and may contain deleted text.
     const hasLog = existsSync(`${this.#path}-wal`)
     this.#db = open(this.#path)
     this.#connection = new SqliteConnection(this.#db)
@@ -136,7 +136,7 @@ export class SqliteDatabase implements Database {
     }, ms).unref()
   }
 
-  /** False where that must wait: for a reader, or for room on the disk. */
+  /** Returns false if a reader or a full disk prevents the checkpoint. */
   #checkpoint(): boolean {
     try {
       const isDone = this.#connection.checkpoint()
@@ -180,7 +180,7 @@ function holdsKnowledge(folder: string): boolean {
   return existsSync(knowledge) && readdirSync(knowledge).some((name) => name.endsWith('.db'))
 }
 
-/** Throws what says which file it is about. */
+/** Opens and migrates a database. Errors name the file. */
 function open(path: string): DatabaseSync {
   let db: DatabaseSync | undefined
   try {

@@ -10,14 +10,14 @@ interface Job extends StatementList {
   reject: (error: unknown) => void
 }
 
-/** How long a write waits for another program that locks the database: on a timer, because SQLite's own waiting would block every request. */
+/** How long a write waits for the lock of another program: on a timer, because SQLite's own waiting would block every request. */
 const BUSY_MS = 1_000
 const LOOK_AGAIN_MS = 20
-/** Of one transaction, at most. Jobs that do not fit are queued again. */
+/** Maximum jobs of one transaction. Jobs that do not fit are queued again. */
 const MOST_JOBS = 256
 
 /**
- * Group commit: the lists of one turn of the event loop are written as one transaction, or as several where one would take too long. Agents take turns.
+ * Group commit: writes the lists of one turn of the event loop in one transaction, or in several if one would take too long. Agents take turns.
  * The process itself waits for the disk: see `docs/decisions/0003-embedded-sqlite-with-group-commit.md`.
  */
 export class SqliteWriter {
@@ -40,7 +40,7 @@ export class SqliteWriter {
     })
   }
 
-  /** For how long the agent whose turn is next has waited for it. */
+  /** Returns how long the next agent has waited for its turn, in milliseconds. */
   waitMs(): number {
     return this.#queue.waitMs()
   }

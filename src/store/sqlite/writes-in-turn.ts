@@ -7,13 +7,13 @@ interface Write {
   since: number
 }
 
-/** Returns whose turn a write takes: statements name first what they change, and the agent before all. */
+/** Returns the agent of a write: the first parameter of its first statement. */
 export const agentOf = ({ statements }: Pick<Write, 'statements'>): string => String(statements[0]!.params[0])
 
 /** A queue of writes. Agents take turns; the writes of one agent stay in order. */
 export class WritesInTurn<W extends Write> {
   readonly #waiting = new InTurn<W>()
-  /** When the agents that wait were served last. */
+  /** When each waiting agent was last served. */
   readonly #servedAt = new Map<string, number>()
 
   get isEmpty(): boolean {
@@ -38,12 +38,12 @@ export class WritesInTurn<W extends Write> {
     return taken
   }
 
-  /** Puts back what was taken last and not written, in the same order. */
+  /** Puts back the writes that were taken last and not written, in the same order. */
   putBack(writes: readonly W[]): void {
     for (const [agent, its] of Map.groupBy(writes, agentOf)) this.#waiting.putBack(agent, its)
   }
 
-  /** For how long the agent whose turn is next has waited for it, in milliseconds. */
+  /** Returns how long the next agent has waited for its turn, in milliseconds. */
   waitMs(): number {
     for (const agent of this.#waiting.owners()) {
       const { since } = this.#waiting.firstOf(agent)!

@@ -4,7 +4,7 @@ import { firstRows } from '../first-rows.ts'
 import { raiseGeneration } from './replicas.ts'
 import { insertCounts } from './sessions.ts'
 
-/** Named one by one: what a prepared statement returns must not change when a newer version adds a column. */
+/** Lists each column: the result of a prepared statement must not change when a newer version adds a column. */
 const COLUMNS = 'id, name, settings, created_at, updated_at'
 
 type Settings = Omit<Agent, 'id' | 'name' | 'createdAt' | 'updatedAt'>
@@ -28,7 +28,7 @@ export async function insertAgent(db: Database, agent: Agent, alongside: Stateme
   ])
 }
 
-/** Resolves to false where the agent is gone, or was changed after `before`. */
+/** Resolves to false if the agent is gone or was changed after `before`. */
 export async function updateAgent(db: Database, agent: Agent, before: Agent): Promise<boolean> {
   const sql = 'UPDATE agent SET name = $2, settings = $3, updated_at = $4 WHERE id = $1 AND updated_at = $5 RETURNING id'
   const update = statement(sql, agent.id, agent.name, toSettings(agent), agent.updatedAt, before.updatedAt)
@@ -49,7 +49,7 @@ const AGENTS = firstRows({
   limit: '$4',
 })
 
-/** Returns the first agents after one, newest first, as `firstRows` chooses them; only those named in `agentIds` where it is given. */
+/** Returns the first agents after `after`, newest first, limited as in `firstRows`. A list in `agentIds` restricts them. */
 export async function listAgents(
   db: Database,
   agentIds: string[] | null,

@@ -1,27 +1,27 @@
 import { nextSlice } from '../../core/fairness/pacer.ts'
 import { type Database, type Row, statement } from '../database.ts'
 
-/** An act of whoever runs the service. */
+/** An action of an operator. */
 export interface AuditEntry {
-  /** In order of time. */
+  /** Ordered by time. */
   id: string
   at: number
   /** The name of the operation. */
   action: string
-  /** Null where no key was needed, because it was done where the data lies. */
+  /** Null if no key was needed, because the action ran on the machine with the data. */
   keyId: string | null
   agentId: string | null
-  /** What it was done to: an id; of an end user the SHA-256 of it. */
+  /** The object of the action: an id. For an end user, the SHA-256 of the id. */
   target: string | null
   requestId: string | null
   address: string | null
-  /** Of the answer; null where the work was cut off before it. */
+  /** HTTP status of the response. Null if the work was interrupted before it. */
   status: number | null
 }
 
 export interface AuditFilter {
   from?: number | undefined
-  /** Not itself. */
+  /** Exclusive. */
   to?: number | undefined
   agentId?: string | undefined
 }
@@ -40,11 +40,11 @@ export async function endAuditEntry(db: Database, id: string, status: number, ta
 const WHERE = `at >= $2 AND at < $3 AND (CAST($4 AS TEXT) IS NULL OR agent_id = $4)`
 const paramsOf = ({ from = 0, to = Number.MAX_SAFE_INTEGER, agentId = undefined }: AuditFilter) => [from, to, agentId ?? null]
 
-/** Its readers share one place in the line of long work: they have the keys of the platform. */
+/** Owner of the slices. All readers share one turn, because they have platform keys. */
 const AUDIT = 'audit'
-/** After every UUID. */
+/** Sorts after every UUID. */
 const LAST = 'g'
-/** Entries that are looked at in one go, whether they pass the filter or not. */
+/** Entries that one statement reads, whether they match the filter or not. */
 const SLICE_ROWS = 5_000
 const SLICE_BEFORE = `FROM audit_entry WHERE id < $1 ORDER BY id DESC LIMIT`
 const LIST_SLICE = `SELECT ${COLUMNS} FROM (SELECT ${COLUMNS} ${SLICE_BEFORE} ${SLICE_ROWS}) slice WHERE ${WHERE} ORDER BY id DESC LIMIT $5`

@@ -21,7 +21,7 @@ const toDelivery = (row: Row): Delivery => ({
   error: row.error as string | null,
 })
 
-/** Which webhooks are told of an event of an agent. Names of events and ids stand in their JSON between quotes. */
+/** SQL condition: a webhook receives this event of this agent. Both columns are JSON lists, so names and ids are matched with their quotes. */
 const wants = (event: string, agent: string) => `w.disabled_at IS NULL AND w.events LIKE '%"' || ${event} || '"%'
   AND (w.agent_ids IS NULL OR w.agent_ids LIKE '%"' || ${agent} || '"%')`
 
@@ -31,8 +31,8 @@ const QUEUE = `INSERT INTO webhook_delivery (agent_id, webhook_id, id, event, se
     AND EXISTS (SELECT 1 FROM agent WHERE id = $1) ON CONFLICT DO NOTHING`
 
 /**
- * Puts down an event of an agent that exists for every webhook that wants it; goes into the transaction of what happened. With `happenedAt`, of what happened
- * before: then for no webhook that is younger. Clocks differ between processes, so nothing else is compared with them.
+ * Queues an event for every webhook that wants it, in the transaction that causes the event. Does nothing if the agent is gone.
+ * For an older event, `happenedAt` excludes newer webhooks. Clocks differ between processes, so nothing else is compared with them.
  */
 export const queueEvent = (id: string, h: Happened, now: number, happenedAt: number | null = null): Statement =>
   statement(QUEUE, h.agentId, id, h.event, h.sessionId, h.target, now, happenedAt)
@@ -44,12 +44,12 @@ const QUEUE_FAILED = `INSERT INTO webhook_delivery (agent_id, webhook_id, id, ev
     (SELECT agent_id, id, message_count FROM session WHERE lease IS NOT NULL AND lease = $3)`
 
 /**
- * The same of all turns whose sessions are leased to `settler`, before they are failed. Each event's id is made of the first part of `id` and the end of its
- * message's, for a statement cannot make UUIDs of version 7.
+ * Queues `turn.failed` for all turns whose sessions are leased to `settler`, before these turns are failed.
+ * The event id combines the first part of `id` with the end of the message id, because SQL cannot make version 7 UUIDs.
  */
 export const queueFailedTurns = (id: string, settler: string, now: number): Statement => statement(QUEUE_FAILED, id, now, settler)
 
-/** An event for one webhook alone. */
+/** Inserts a test event for one webhook. */
 export async function insertTest(db: Database, webhookId: string, id: string, now: number, nextAt: number): Promise<Delivery> {
   const sql = `INSERT INTO webhook_delivery (agent_id, webhook_id, id, event, session_id, target, created_at, next_at, attempts, attempted_at)
     VALUES ('', $1, $2, $3, '', '', CAST($4 AS BIGINT), $5, 1, CAST($4 AS BIGINT)) RETURNING ${COLUMNS}`
@@ -58,8 +58,8 @@ export async function insertTest(db: Database, webhookId: string, id: string, no
 }
 
 /**
- * After it has waited for a lock, PostgreSQL checks `next_at` of the changed row again: of two processes that claim at once, one gets the delivery. `+ 0` keeps
- * that condition from being the range of the index in SQLite, which would go through all due deliveries. The range ends at the last row of the subquery.
+ * PostgreSQL checks `next_at` again after a lock wait, so only one of two concurrent claims gets a delivery.
+ * `+ 0` keeps SQLite from using that condition as the index range, which would scan all due deliveries. The subquery's last row ends the range.
  */
 const CLAIM = `UPDATE webhook_delivery SET attempts = attempts + 1, attempted_at = CAST($3 AS BIGINT), next_at = CAST($4 AS BIGINT)
   WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at + 0 <= $3 AND (next_at, id) <=
@@ -69,11 +69,11 @@ const CLAIM = `UPDATE webhook_delivery SET attempts = attempts + 1, attempted_at
     ORDER BY next_at DESC, id DESC LIMIT 1)
   RETURNING ${COLUMNS}`
 
-/** Read at once. */
+/** Agents that one statement reads. */
 const AGENTS = 200
 const OF_AGENT = (agent: string) => `webhook_id = $1 AND state = 'waiting' AND agent_id ${agent}`
 
-/** Of the agents with deliveries that wait, from one on in order: when the first of each is due. */
+/** Lists the agents with waiting deliveries from `$2` on, by id, each with the time of its first delivery. */
 const WAITING = `WITH RECURSIVE waiting (agent_id) AS (
     SELECT (SELECT min(agent_id) FROM webhook_delivery WHERE ${OF_AGENT('>= $2')}) AS agent_id
     UNION ALL
@@ -82,7 +82,7 @@ const WAITING = `WITH RECURSIVE waiting (agent_id) AS (
   SELECT agent_id, (SELECT min(next_at) FROM webhook_delivery WHERE ${OF_AGENT('= waiting.agent_id')}) AS next_at
   FROM waiting WHERE agent_id IS NOT NULL LIMIT ${AGENTS}`
 
-/** The agents with a delivery that is due, at most so many: first those behind `after`, in the order of their ids, then from the beginning. */
+/** Returns at most `most` agents with due deliveries: first the ids after `after`, then from the beginning. */
 async function listDue(db: Database, webhookId: string, now: number, most: number, after: string): Promise<string[]> {
   const due = new Set<string>()
   let last: string | undefined
@@ -119,7 +119,7 @@ export async function claimDue(
   return claimed.flatMap((rows) => rows.map(toDelivery).sort((a, b) => (a.id < b.id ? -1 : 1)))
 }
 
-/** Whether anything is due, which asks less of the database than a claim. */
+/** Resolves to true if a delivery is due. Cheaper than a claim. */
 export async function isAnyDue(db: Database, webhookId: string, now: number): Promise<boolean> {
   const sql = `SELECT id FROM webhook_delivery WHERE webhook_id = $1 AND state = 'waiting' AND next_at <= $2 LIMIT 1`
   return (await db.read(sql, [webhookId, now])).length > 0
@@ -127,7 +127,7 @@ export async function isAnyDue(db: Database, webhookId: string, now: number): Pr
 
 type Outcome = Pick<Delivery, 'state' | 'nextAt' | 'responseStatus' | 'error' | 'attempts'>
 
-/** What an attempt came to; nothing where the delivery is gone, or was taken up by another meanwhile. */
+/** Stores the result of an attempt. Does nothing if the delivery is gone or another process has claimed it. */
 export async function endAttempt(db: Database, d: Delivery, { state, nextAt, responseStatus, error, attempts }: Outcome) {
   const sql = `UPDATE webhook_delivery SET state = $5, next_at = $6, response_status = $7, error = $8, attempts = $9
     WHERE agent_id = $1 AND webhook_id = $2 AND id = $3 AND attempts = $4`
@@ -135,13 +135,13 @@ export async function endAttempt(db: Database, d: Delivery, { state, nextAt, res
   await db.write([statement(sql, ...key, state, nextAt, responseStatus, error, attempts)])
 }
 
-/** It has nothing to tell of any more. */
+/** Deletes a delivery that has no content left to send. */
 export async function dropDelivery(db: Database, d: Delivery): Promise<void> {
   const sql = 'DELETE FROM webhook_delivery WHERE agent_id = $1 AND webhook_id = $2 AND id = $3'
   await db.write([statement(sql, d.agentId, d.webhookId, d.id)])
 }
 
-/** Newest first; those before `cursor` where it is given. */
+/** Returns deliveries before `cursor`, newest first. */
 export async function listDeliveries(
   db: Database,
   webhookId: string,
@@ -152,13 +152,13 @@ export async function listDeliveries(
   return (await db.read(sql, [webhookId, cursor ?? LAST, limit])).map(toDelivery)
 }
 
-/** Behind every UUID. */
+/** Sorts after every UUID. */
 const LAST = 'g'
 const SLICE_ROWS = 5_000
 const COUNT_SLICE = `SELECT count(*) AS n, max(id) AS last FROM
   (SELECT id FROM webhook_delivery WHERE webhook_id = $1 AND id > $2 ORDER BY id LIMIT ${SLICE_ROWS}) slice`
 
-/** In slices: others are served between them. */
+/** Counts in slices: other requests are answered in between. */
 export async function countDeliveries(db: Database, webhookId: string): Promise<number> {
   let deliveries = 0
   for (let after = ''; ; ) {
@@ -175,7 +175,7 @@ export async function findDelivery(db: Database, webhookId: string, id: string):
   return row && toDelivery(row)
 }
 
-/** From its beginning, whatever it came to. Resolves to undefined where it is gone. */
+/** Restarts a delivery from its first attempt, in any state. Resolves to undefined if it is gone. */
 export async function redeliver(db: Database, webhookId: string, id: string, now: number): Promise<Delivery | undefined> {
   const sql = `UPDATE webhook_delivery SET state = 'waiting', attempts = 0, next_at = CAST($3 AS BIGINT) WHERE webhook_id = $1 AND id = $2 RETURNING ${COLUMNS}`
   const [rows] = await db.write([statement(sql, webhookId, id, now)])
@@ -188,14 +188,14 @@ const DELETE_SLICE_ROWS = 500
 const deleteSlice = (condition: string): string => `DELETE FROM webhook_delivery WHERE (agent_id, webhook_id, id) IN
   (SELECT agent_id, webhook_id, id FROM webhook_delivery x WHERE ${condition} LIMIT ${DELETE_SLICE_ROWS}) RETURNING id`
 
-/** Old deliveries that one statement looks at: those to a disabled webhook may be many, and are not deleted. */
+/** Old deliveries that one statement reads. Deliveries to a disabled webhook may be many, and are not deleted. */
 const OLD_ROWS = 2_000
 const OLD_SLICE = `SELECT count(*) AS n, max(created_at) AS last FROM
   (SELECT created_at FROM webhook_delivery WHERE created_at >= $1 AND created_at < $2 ORDER BY created_at LIMIT ${OLD_ROWS}) slice`
 const DELETE_OLD = deleteSlice(`created_at >= $1 AND created_at <= $2
   AND (state <> 'waiting' OR NOT EXISTS (SELECT 1 FROM webhook WHERE webhook.id = x.webhook_id))`)
 
-/** Deletes old deliveries in slices, except those that still wait. */
+/** Deletes old deliveries in slices, except waiting ones. */
 export async function deleteDeliveriesBefore(db: Database, time: number): Promise<void> {
   for (let from = 0; ; ) {
     const [slice] = await db.scan(OLD_SLICE, [from, time], OLD)

@@ -1,7 +1,7 @@
 import { type Database, statement } from '../database.ts'
 import { rangeOf } from './replicas.ts'
 
-/** The text of a turn is wanted by a reader elsewhere. Resolves to its lease; to undefined where nobody runs one in the session. */
+/** Requests the text of the session's running turn for a reader on another replica. Resolves to its lease, or to undefined if no turn runs. */
 export async function askToFollow(db: Database, agentId: string, sessionId: string, now: number): Promise<string | undefined> {
   const sql = `INSERT INTO followed_turn (agent_id, lease, asked_at)
     SELECT agent_id, lease, CAST($3 AS BIGINT) FROM session WHERE agent_id = $1 AND id = $2 AND lease IS NOT NULL
@@ -10,7 +10,7 @@ export async function askToFollow(db: Database, agentId: string, sessionId: stri
   return rows![0]?.lease as string | undefined
 }
 
-/** The leases of a replica's turns whose text is wanted elsewhere. */
+/** Returns the leases of a replica's turns whose text is requested by other replicas. */
 export async function listFollowed(db: Database, replica: string): Promise<string[]> {
   const rows = await db.read('SELECT lease FROM followed_turn WHERE lease >= $1 AND lease < $2', rangeOf(replica))
   return rows.map((row) => row.lease as string)
@@ -21,7 +21,7 @@ export interface FollowedTurnRow {
   lease: string
 }
 
-/** A piece of the text, at its place; an empty one behind the last. */
+/** A piece of a turn's text and its offset. An empty piece marks the end. */
 export interface Piece {
   start: number
   text: string
@@ -32,7 +32,7 @@ export async function addPiece(db: Database, { agentId, lease }: FollowedTurnRow
   await db.write([statement(sql, agentId, lease, start, text)])
 }
 
-/** Those that start at a place, or behind it. */
+/** Returns the pieces that start at `from` or later, in order. */
 export async function listPieces(db: Database, { agentId, lease }: FollowedTurnRow, from: number): Promise<Piece[]> {
   const sql = 'SELECT start, text FROM followed_text WHERE agent_id = $1 AND lease = $2 AND start >= $3 ORDER BY start'
   return (await db.read(sql, [agentId, lease, from])) as unknown as Piece[]
@@ -45,7 +45,7 @@ export async function deletePieces(db: Database, { agentId, lease }: FollowedTur
   ])
 }
 
-/** What a replica left that is gone. */
+/** Deletes the pieces of a replica that is gone. */
 export async function deletePiecesOf(db: Database, replica: string): Promise<void> {
   const range = rangeOf(replica)
   await db.write([
@@ -54,7 +54,7 @@ export async function deletePiecesOf(db: Database, replica: string): Promise<voi
   ])
 }
 
-/** What processes left that are gone: of turns that nobody has asked for since. */
+/** Deletes the pieces of turns that nobody has requested since `time`. Their processes are gone. */
 export async function deletePiecesBefore(db: Database, time: number): Promise<void> {
   const pieces = `DELETE FROM followed_text WHERE NOT EXISTS (SELECT 1 FROM followed_turn t
     WHERE t.agent_id = followed_text.agent_id AND t.lease = followed_text.lease AND t.asked_at >= $1)`

@@ -1,14 +1,14 @@
 import { condition, type Database, type Statement, statement, type Value } from '../database.ts'
 
-/** A request that carries an Idempotency-Key, as it is claimed. */
+/** A request that claims its Idempotency-Key. */
 export interface ClaimRow {
   apiKeyId: string
   keyHash: string
   fingerprint: string
   agentId: string
-  /** The end user whose text the answer will hold, where no session does; otherwise ''. */
+  /** The end user whose text the response will contain, if it belongs to no session; otherwise ''. */
   userId: string
-  /** Tells this try from others under the same key. */
+  /** Distinguishes this attempt from others with the same key. */
   claim: string
   claimedUntil: number
   createdAt: number
@@ -31,13 +31,13 @@ const CLAIM = `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent
     session_id = CASE WHEN kept_answer.answer IS NULL AND kept_answer.fingerprint = $3 THEN kept_answer.session_id ELSE '' END, status = NULL, answer = NULL, created_at = $7
   WHERE CASE WHEN kept_answer.answer IS NULL THEN kept_answer.claimed_until < $7 ELSE kept_answer.created_at < $8 OR ${IS_BEING_DELETED} END RETURNING session_id`
 
-/** A claim that was made. */
+/** A successful claim. */
 export interface Claimed {
-  /** The session that a try before made, which was broken off; '' if there is none. */
+  /** The session that an earlier, interrupted attempt created; '' if there is none. */
   begunSessionId: string
 }
 
-/** Makes a claim, or resolves to the answer or the other claim that prevents it. An answer from before `expiredBefore` prevents nothing. */
+/** Claims a key. If that fails, resolves to the stored response or the other claim. Ignores a response from before `expiredBefore`. */
 export async function claimKey(db: Database, c: ClaimRow, expiredBefore: number): Promise<Claimed | KeptAnswer> {
   const claim = statement(
     CLAIM,
@@ -57,7 +57,7 @@ export async function claimKey(db: Database, c: ClaimRow, expiredBefore: number)
   if (made!.length > 0) return { begunSessionId: made![0]!.session_id as string }
   const sql = 'SELECT fingerprint, created_at, status, answer FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2'
   const [row] = await db.read(sql, [c.apiKeyId, c.keyHash])
-  // Freed between the two statements: the next try finds it free.
+  // Released between the two statements: the next attempt can claim it.
   if (row === undefined) return { fingerprint: c.fingerprint, createdAt: c.createdAt, status: null, answer: null }
   return {
     fingerprint: row.fingerprint as string,
@@ -67,28 +67,28 @@ export async function claimKey(db: Database, c: ClaimRow, expiredBefore: number)
   }
 }
 
-/** What is deleted together with a kept answer; '' for none. */
+/** The session or user with which a stored response is deleted; '' for none. */
 export interface KeptWith {
   sessionId: string
-  /** The end user whose text it holds, where no session does. */
+  /** The end user whose text it contains, if it belongs to no session. */
   userId: string
 }
 
-/** Turns the claim into an answer, in the transaction of its effect. */
+/** Stores the response in the claimed row, in the transaction of the request's effect. */
 export const keepAnswer = (c: ClaimRow, { sessionId, userId }: KeptWith, status: number, answer: string): Statement =>
   statement(
     'UPDATE kept_answer SET session_id = $4, user_id = $5, status = $6, answer = $7 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
     ...([c.apiKeyId, c.keyHash, c.claim, sessionId, userId, status, answer] as const),
   )
 
-/** Notes the session that the request made, for its transaction: if the process dies, the next try finds it. */
+/** Stores the session that the request creates, in the same transaction: after a crash the next attempt finds it. */
 export const noteSession = (c: ClaimRow, sessionId: string): Statement =>
   statement(
     'UPDATE kept_answer SET session_id = $4 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
     ...([c.apiKeyId, c.keyHash, c.claim, sessionId] as const),
   )
 
-/** Holds as long as no other request has the key. */
+/** Condition: no other request has claimed the key. */
 export const isClaimed = (c: ClaimRow): Statement =>
   condition(
     'SELECT claim FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
@@ -97,13 +97,13 @@ export const isClaimed = (c: ClaimRow): Statement =>
     c.claim,
   )
 
-/** Frees a key whose request came to nothing. */
+/** Releases a key whose request has no response to store. */
 export async function releaseClaim(db: Database, c: ClaimRow): Promise<void> {
   const sql = 'DELETE FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3 AND answer IS NULL'
   await db.write([statement(sql, c.apiKeyId, c.keyHash, c.claim)])
 }
 
-/** Frees the claims that pass a condition. What they noted stays for the next try. */
+/** Releases the claims that match a condition. Their session ids stay for the next attempt. */
 export const freeClaims = (condition: string, ...params: Value[]): [Statement, Statement] => [
   statement(`DELETE FROM kept_answer WHERE answer IS NULL AND session_id = '' AND ${condition}`, ...params),
   statement(
@@ -112,16 +112,16 @@ export const freeClaims = (condition: string, ...params: Value[]): [Statement, S
   ),
 ]
 
-/** Frees what was claimed until before this time. */
+/** Releases the claims that expired before a time. */
 export async function releaseLapsedClaims(db: Database, before: number): Promise<void> {
   await db.write(freeClaims('claimed_until < $1', before))
 }
 
-/** Forgotten in one transaction: so little that other requests do not wait noticeably. */
+/** Rows that one transaction deletes: few enough that other requests do not wait noticeably. */
 const SLICE_ROWS = 50
 const SLICE_BYTES = 1_000_000
 
-/** Deletes the first rows for which a condition is true, and at least one. */
+/** Deletes the first rows that match a condition, at least one. */
 const forgetWhere = (condition: string): string => `DELETE FROM kept_answer WHERE (api_key_id, key_hash) IN
   (SELECT api_key_id, key_hash FROM
     (SELECT api_key_id, key_hash, sum(bytes) OVER (ORDER BY n) AS total, n FROM
@@ -133,13 +133,13 @@ const FORGET_OLD = forgetWhere('created_at < $1 AND (answer IS NOT NULL OR claim
 // The second condition on the user makes SQLite use the partial index.
 const FORGET_OF_USER = forgetWhere("agent_id = $1 AND user_id = $2 AND user_id <> ''")
 
-/** Forgets a slice of the answers kept before a time. Resolves to their number, 0 if there are none. */
+/** Deletes a slice of the responses stored before a time. Resolves to their number, 0 if there are none. */
 export async function forgetAnswers(db: Database, before: number): Promise<number> {
   const [rows] = await db.write([statement(FORGET_OLD, before)], { long: true })
   return rows!.length
 }
 
-/** Forgets a slice of the answers of a user that belong to no session. Resolves to their number, 0 if there are none. */
+/** Deletes a slice of a user's responses that belong to no session. Resolves to their number, 0 if there are none. */
 export async function forgetAnswersOf(db: Database, agentId: string, userId: string): Promise<number> {
   const [rows] = await db.write([statement(FORGET_OF_USER, agentId, userId)], { long: true })
   return rows!.length

@@ -5,7 +5,7 @@ import type { Database, Row } from '../database.ts'
 export interface ReplyRow {
   sessionId: string
   userId: string
-  /** Its beginning. */
+  /** Truncated to `QUESTION_CHARS`. */
   question: string
   askedAt: number
   repliedAt: number
@@ -19,7 +19,7 @@ export interface ReplyRow {
 
 export interface TimeSpan {
   from: number
-  /** Not itself. */
+  /** Exclusive. */
   to: number
 }
 
@@ -32,10 +32,10 @@ interface SessionPlace {
 }
 
 const SESSIONS_A_PAGE = 100
-/** Messages that one statement looks at: a reply is read whole, and may have 200,000 characters, as many of sources, and a long comment. */
+/** Messages that one statement reads. A reply is read whole: up to 200,000 characters, as many of sources, and a long comment. */
 const MESSAGES_A_SLICE = 25
 const QUESTION_CHARS = 2_000
-/** Sessions that were active in the span or later, latest first. A condition on `created_at` here would scan any number of sessions in one statement. */
+/** Sessions active in the span or later, latest first. A condition on `created_at` would make one statement scan any number of sessions. */
 const SESSIONS = `SELECT id, user_id, last_message_at, created_at, message_count FROM session WHERE agent_id = $1 AND last_message_at >= $2
   AND (last_message_at, id) < ($3, $4) ORDER BY last_message_at DESC, id DESC LIMIT ${SESSIONS_A_PAGE}`
 const REPLIES = `SELECT r.session_id, substr(q.content, 1, ${QUESTION_CHARS}) AS question, q.created_at AS asked_at, r.created_at AS replied_at, r.took_ms, r.answered, r.detail, r.feedback
@@ -43,7 +43,7 @@ const REPLIES = `SELECT r.session_id, substr(q.content, 1, ${QUESTION_CHARS}) AS
   WHERE r.agent_id = $1 AND r.session_id IN (SELECT value FROM json_each($2)) AND r.seq > $5 AND r.seq <= $6 AND r.role = 'AI' AND q.role = 'USER' AND r.model IS NOT NULL
     AND r.created_at >= $3 AND r.created_at < $4`
 
-/** Replies of an agent in a span, in slices, so that little is held and nobody waits long. `owner` as in `nextSlice`. */
+/** Yields an agent's replies in a span, in slices: memory stays small and other requests do not wait long. `owner` as in `nextSlice`. */
 export async function* listReplies(
   db: Database,
   agentId: string,
@@ -63,7 +63,7 @@ export async function* listReplies(
   }
 }
 
-/** Several short sessions, or a part of a long one. */
+/** Yields several short sessions, or a part of a long one. */
 function* slicesOf(sessions: readonly SessionPlace[]): Generator<{ ids: string[]; after: number; upto: number }> {
   let ids: string[] = []
   let messages = 0

@@ -41,13 +41,13 @@ export async function insertKey(db: Database, key: ApiKey): Promise<void> {
   await db.write([insert(key)])
 }
 
-/** The first key of a deployment. Resolves to false where there is one already: of processes that start at once one makes it. */
+/** Inserts the first key of a deployment. Resolves to false if a key exists: only one of several starting processes creates it. */
 export async function insertFirstKey(db: Database, key: ApiKey): Promise<boolean> {
   const [, made] = await db.write([raiseGeneration, insert(key, INSERT_FIRST)])
   return made!.length > 0
 }
 
-/** The key that the configuration sets takes the place of the one that it set before. */
+/** Replaces the key that the configuration sets. */
 export async function replaceFixedKey(db: Database, key: ApiKey): Promise<void> {
   await db.write([raiseGeneration, statement('DELETE FROM api_key WHERE fixed = 1 OR hash = $1', key.hash), insert(key)])
 }
@@ -56,7 +56,7 @@ export async function deleteFixedKeys(db: Database): Promise<void> {
   await db.writeIf([statement('DELETE FROM api_key WHERE fixed = 1 RETURNING id'), raiseGeneration])
 }
 
-/** A new key beside the old one, which ends at `endsAt` at the latest. Resolves to false where the old key is gone. */
+/** Inserts a new key. The old one expires at `endsAt` at the latest. Resolves to false if the old key is gone. */
 export async function rollKey(db: Database, oldId: string, endsAt: number, key: ApiKey): Promise<boolean> {
   const end = `UPDATE api_key SET expires_at = CASE WHEN expires_at IS NULL OR expires_at > $2 THEN $2 ELSE expires_at END WHERE id = $1 RETURNING id`
   return (await db.writeIf([statement(end, oldId, endsAt), insert(key), raiseGeneration])) !== undefined
@@ -72,7 +72,7 @@ export async function findKey(db: Database, keyId: string): Promise<ApiKey | und
   return row && toKey(row)
 }
 
-/** Resolves to false where there was none. */
+/** Resolves to false if there is no such key. */
 export async function deleteKey(db: Database, keyId: string): Promise<boolean> {
   return (await db.writeIf([statement('DELETE FROM api_key WHERE id = $1 RETURNING id', keyId), raiseGeneration])) !== undefined
 }

@@ -13,7 +13,7 @@ const toMessage = (row: Row): Message => ({
   createdAt: row.created_at as number,
 })
 
-/** A new session with its history, in one transaction with whatever is to be written alongside. Resolves to false where the agent is gone. */
+/** Inserts a session with its history and `alongside` in one transaction. Resolves to false if the agent is gone. */
 export async function insertConversation(
   db: Database,
   session: Session,
@@ -29,7 +29,7 @@ export async function insertConversation(
   return (await db.writeIf([...insertSessionStatements(session), ...rows, ...alongside])) !== undefined
 }
 
-/** Of one statement: half the time of a statement for each row. */
+/** Rows of one statement: half the time of a statement for each row. */
 const INSERTED_ROWS = 50
 
 function insertMessages({ agentId, id: sessionId }: Session, messages: Message[], firstSeq: number): Statement {
@@ -42,7 +42,7 @@ function insertMessages({ agentId, id: sessionId }: Session, messages: Message[]
   return statement(sql, ...params)
 }
 
-/** The place of a message in its session, from 1; undefined where it is not of this session. */
+/** Resolves to the position of a message in its session, from 1; undefined if it is not in this session. */
 export async function findPlace(
   db: Database,
   agentId: string,
@@ -63,9 +63,9 @@ export interface ListedMessage extends Omit<Message, 'content'> {
   content: string | null
 }
 
-/** A page of a hundred texts is read in one go. */
+/** Small enough that one statement reads a page of 100 texts. */
 const SHORT_BYTES = 3_000
-// A further column for the size would make a page of short texts a tenth slower.
+// A separate column for the size would make a page of short texts 10 % slower.
 const LISTED = `id, role, created_at, CASE WHEN octet_length(content) <= ${SHORT_BYTES} THEN content END`
 /** From the values of `LISTED`. */
 const toListed = ([id, role, createdAt, content]: Value[]) => ({ id, role, content, createdAt }) as ListedMessage
@@ -106,7 +106,7 @@ export async function readSizes(
   return new Map(rows as [string, number][])
 }
 
-/** Returns the texts of messages by their ids, without messages that were deleted. Reads of others do not wait for it. */
+/** Returns the texts of messages by their ids, without messages that were deleted. Other reads do not wait for it. */
 export async function readContents(
   db: Database,
   { agentId, id: sessionId }: Session,
@@ -119,11 +119,11 @@ export async function readContents(
   return new Map(rows.map(({ id, content }) => [id as string, content as string]))
 }
 
-/** A message with all that is held of it. */
+/** A message with all its columns. */
 export interface WholeMessage extends Message {
-  /** Place in the session, from 1. */
+  /** Position in the session, from 1. */
   seq: number
-  /** As the model wrote it, where `content` is HTML. */
+  /** The model's Markdown, if `content` is HTML. */
   markdown: string | null
   model: string | null
   turn: TurnState | null
@@ -145,11 +145,11 @@ const toWhole = (row: Row): WholeMessage => ({
 })
 
 const FIND = `SELECT ${WHOLE} FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`
-/** A longer message takes milliseconds to read, to parse and to send. */
+/** Longer messages take milliseconds to read, parse and send. */
 export const LONG_MESSAGE_BYTES = 16_384
 const SHORT = `octet_length(content) + coalesce(octet_length(markdown), 0) + coalesce(octet_length(detail), 0) <= ${LONG_MESSAGE_BYTES}`
 
-/** `sharer`: reads of others do not wait for it. */
+/** With `sharer`, other reads do not wait for it. */
 export async function findMessage(
   db: Database,
   agentId: string,
@@ -162,7 +162,7 @@ export async function findMessage(
   return row && toWhole(row)
 }
 
-/** Returns undefined for a long message, and for one that is not there. */
+/** Returns undefined for a long message and for an unknown one. */
 export async function findShortMessage(
   db: Database,
   agentId: string,
@@ -173,7 +173,7 @@ export async function findShortMessage(
   return row && toWhole(row)
 }
 
-/** Undefined where the session ends before this place. */
+/** Resolves to undefined if the session ends before this position. */
 export async function findMessageAt(
   db: Database,
   agentId: string,
@@ -193,7 +193,7 @@ export interface MessageHead extends Omit<Message, 'content'>, Pick<WholeMessage
   isHtml: boolean
 }
 
-// The size of a text is known without reading it. `IS NULL` reads it.
+// `octet_length` does not read the text. `IS NULL` reads it.
 const HEAD = 'id, role, created_at, seq, turn, octet_length(markdown)'
 /** From the values of `HEAD`. */
 const toHead = ([id, role, createdAt, seq, turn, markdownBytes]: Value[]) =>
@@ -240,17 +240,17 @@ export async function findLastReply(db: Database, agentId: string, sessionId: st
   return undefined
 }
 
-/** The number of the newest earlier version of message $3, 0 if there is none. To count them would be to read them all. */
+/** The number of the newest earlier version of message $3, 0 if there is none. Counting them would read them all. */
 export const NEWEST_VERSION = `coalesce((SELECT version FROM message_version
   WHERE agent_id = $1 AND session_id = $2 AND message_id = $3 ORDER BY version DESC LIMIT 1), 0)`
 
-/** How often a reply was made anew. */
+/** Resolves to the number of times that a reply was regenerated. */
 export async function countVersions(db: Database, agentId: string, sessionId: string, messageId: string): Promise<number> {
   const [row] = await db.read(`SELECT ${NEWEST_VERSION} AS n`, [agentId, sessionId, messageId])
   return row!.n as number
 }
 
-/** What goes with a reply, as JSON, unless it was made anew since: it has so many earlier versions. */
+/** Stores a reply's detail as JSON, unless the reply was regenerated since: it must have `versions` earlier versions. */
 export async function setDetail(
   db: Database,
   agentId: string,
@@ -263,7 +263,7 @@ export async function setDetail(
   await db.write([statement(sql, agentId, sessionId, messageId, versions, detail)])
 }
 
-/** Resolves to false where the message is gone. */
+/** Resolves to false if the message is gone. */
 export async function setFeedback(
   db: Database,
   agentId: string,
@@ -275,7 +275,7 @@ export async function setFeedback(
   return (await db.writeIf([statement(sql, agentId, sessionId, messageId, feedback)])) !== undefined
 }
 
-/** What a reply said before, and until when. */
+/** An earlier version of a reply, and when it was replaced. */
 export interface MessageVersion {
   /** From 1. */
   version: number
@@ -285,7 +285,7 @@ export interface MessageVersion {
   replacedAt: number
 }
 
-/** Versions after one, oldest first. */
+/** Returns the versions after one, oldest first. */
 export async function listVersions(
   db: Database,
   { agentId, id: sessionId }: Pick<Session, 'agentId' | 'id'>,
@@ -312,15 +312,15 @@ export interface RecentMessage extends HistoryEntry {
   isFailed: boolean
 }
 
-/** A row of this role is the summary, and its `seq` is the place that the summary reaches to. */
+/** Role of the row with the summary. Its `seq` is the last position that the summary covers. */
 const SUMMARY = 'SUMMARY'
-/** Characters that are read of the beginning and of the end of a longer message. */
+/** Characters read from the beginning and from the end of a longer message. */
 const BEGINNING = 3_000
 const END = 1_000
-/** A message of so many bytes is longer than both. */
+/** A message of this size is longer than both together. */
 const LONGER_BYTES = 16_384
-// The inner order is for PostgreSQL: until the table has statistics it would as soon read the whole session by the index of ids.
-// Each size is asked of its own column, because both engines then leave the text where it is.
+// Until the table has statistics, PostgreSQL without the inner ORDER BY may scan the whole session by the id index.
+// Each size is read from its own column, because then neither engine reads the text.
 const RECENT = `SELECT * FROM (SELECT role, CASE WHEN coalesce(octet_length(markdown), octet_length(content)) <= $4
         THEN coalesce(markdown, content)
         ELSE substr(coalesce(markdown, content), 1, ${BEGINNING}) || ' … ' || substr(coalesce(markdown, content), length(coalesce(markdown, content)) - ${END - 1})
@@ -330,8 +330,8 @@ const RECENT = `SELECT * FROM (SELECT role, CASE WHEN coalesce(octet_length(mark
   UNION ALL SELECT '${SUMMARY}', text, upto, 0, NULL FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
 
 /**
- * The messages from a place on, up to `last` where it is given, oldest first, as prompts need them, and the session's summary. Of a message above `maxBytes`, which
- * no prompt has room for, only the beginning and the end are read, unless it is short: 30 of the longest would hold the thread for 15 ms.
+ * Resolves to the messages from `from` to `last`, oldest first, as prompts need them, and the session's summary.
+ * Above `maxBytes` only the two ends of a long message are read, because no prompt has room for it: 30 of the longest would block the thread for 15 ms.
  */
 export async function listRecent(
   db: Database,

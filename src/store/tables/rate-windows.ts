@@ -1,6 +1,6 @@
 import { type Database, statement } from '../database.ts'
 
-/** What all processes together have taken, this one included, and when it counts from nothing again. */
+/** Requests that all processes took from a window, and when the window ends. */
 export interface RateWindow {
   taken: number
   endsAt: number
@@ -14,11 +14,11 @@ export interface RateAsk {
   count: number
   now: number
   windowMs: number
-  /** A window that ends later than so far from now is of a clock that was wrong. */
+  /** A window that ends more milliseconds from now than this comes from a wrong clock. */
   farthestMs: number
 }
 
-/** Takes so many requests at once, of a window that is open or begins now and lasts `windowMs`. */
+/** Takes `count` requests from the open window, or from a new one of `windowMs`. */
 export async function takeFromWindow(
   db: Database,
   id: string,

@@ -4,12 +4,12 @@ import { freeClaims } from './idempotency.ts'
 import { SESSION_COLUMNS, toSession } from './sessions.ts'
 import { failTurns } from './turns.ts'
 
-/** Of the ids that begin with a replica's: leases and claims. */
+/** Returns an id with its replica as prefix, for leases and claims. */
 export const ownedId = (replica: string, id: string): string => `${replica}/${id}`
-/** '0' is the character behind '/'. */
+/** Range of a replica's ids: '0' is the character after '/'. */
 export const rangeOf = (replica: string): [string, string] => [`${replica}/`, `${replica}0`]
 
-/** Part of every change of an agent or a key. */
+/** Part of every change of an agent, key or webhook. */
 export const raiseGeneration: Statement = statement('UPDATE generation SET n = n + 1')
 
 export async function readGeneration(db: Database): Promise<number> {
@@ -17,7 +17,7 @@ export async function readGeneration(db: Database): Promise<number> {
   return row!.n as number
 }
 
-/** The same with a session, in one statement: most requests need both. */
+/** Resolves to the generation and a session in one statement: most requests need both. */
 export async function readGenerationWith(
   db: Database,
   agentId: string,
@@ -31,7 +31,7 @@ export async function readGenerationWith(
 const BEAT = `INSERT INTO replica (id, seen_at, lock_id) VALUES ($1, $2, $3)
   ON CONFLICT (id) DO UPDATE SET seen_at = $2, lock_id = $3`
 
-/** The replica lives. `lockId` names the lock that says so, too; null where it has none. */
+/** Records that the replica is alive. `lockId` is the lock that proves it, null if there is none. */
 export async function beat(db: Database, replica: string, now: number, lockId: number | null): Promise<void> {
   await db.write([statement(BEAT, replica, now, lockId)])
 }
@@ -42,16 +42,15 @@ export interface SeenReplica {
   lockId: number | null
 }
 
-/** All but one. */
+/** Returns all replicas except this one. */
 export async function listOthers(db: Database, replica: string): Promise<SeenReplica[]> {
   const rows = await db.read('SELECT id, seen_at, lock_id FROM replica WHERE id <> $1', [replica])
   return rows.map((row) => ({ id: row.id as string, seenAt: row.seen_at as number, lockId: row.lock_id as number | null }))
 }
 
 /**
- * Settles what a replica left that is gone: its turns are failed and can be continued, its requests can be made again, its sends wait no longer.
- * Resolves to how many turns; to undefined where another did it before. `settler` is an id that nothing else has; `alongside` is written
- * while it holds their sessions.
+ * Cleans up after a dead replica: fails its turns, which can be continued, releases its idempotency keys and removes its waiting sends.
+ * Resolves to the number of turns, undefined if another process did it. `settler` is a unique id; `alongside` is written while it leases the sessions.
  */
 export async function settleReplica(
   db: Database,
@@ -70,13 +69,13 @@ export async function settleReplica(
   return done?.[2 + alongside.length]?.length
 }
 
-/** The session's turn answers this message: the message is the last one, or is followed by one reply, which is being generated again. */
+/** Condition: the session's turn answers this message. The message is the last one, or one reply that is being regenerated follows. */
 const IS_OF = `(message_count = $4 OR message_count = $4 + 1 AND EXISTS
   (SELECT 1 FROM message m WHERE m.agent_id = $1 AND m.session_id = $2 AND m.seq = $4 + 1 AND m.role = 'AI'))`
 
 /**
- * Asks the replica that runs the turn of a user's message to stop it. `seq`: the position of the message. Resolves to the lease of the turn; to undefined if the message has no
- * running turn, even if the session has another one.
+ * Asks the replica that runs the turn of a user's message to stop it. `seq` is the position of the message.
+ * Resolves to the lease of the turn, or to undefined if the message has no running turn, even if the session has another one.
  */
 export async function askToStop(
   db: Database,
@@ -92,13 +91,13 @@ export async function askToStop(
   return rows![0]?.lease as string | undefined
 }
 
-/** The same of a turn whose session is gone. */
+/** Asks to stop a turn whose session is gone. */
 export async function askToStopLease(db: Database, agentId: string, lease: string, now: number): Promise<void> {
   const sql = 'INSERT INTO stop_request (agent_id, lease, asked_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING'
   await db.write([statement(sql, agentId, lease, now)])
 }
 
-/** The leases of a replica's turns that it is asked to stop; they are not asked for again. */
+/** Deletes the stop requests for a replica's turns, and returns the leases of these turns. */
 export async function takeStopRequests(db: Database, replica: string): Promise<string[]> {
   const range = rangeOf(replica)
   if ((await db.read('SELECT lease FROM stop_request WHERE lease >= $1 AND lease < $2 LIMIT 1', range)).length === 0) return []
@@ -107,7 +106,7 @@ export async function takeStopRequests(db: Database, replica: string): Promise<s
   return rows!.map((row) => row.lease as string)
 }
 
-/** Requests to stop that nobody took, since their turns had ended, and places of sends that nobody waits for any more. */
+/** Deletes stop requests whose turns have ended, and expired positions of waiting sends. */
 export async function forgetLeftovers(db: Database, before: number): Promise<void> {
   await db.write([
     statement('DELETE FROM stop_request WHERE asked_at < $1', before),

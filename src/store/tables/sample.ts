@@ -1,11 +1,11 @@
 import { type Database, type Statement, statement } from '../database.ts'
 
-/** What is remembered of the sample agent. */
+/** Stored state of the sample agent. */
 export interface SampleMark {
   agentId: string
-  /** '' where there is none yet. */
+  /** '' if there is none yet. */
   sessionId: string
-  /** It has all its documents. */
+  /** True if it has all its documents. */
   isComplete: boolean
 }
 
@@ -16,7 +16,7 @@ export async function findSampleMark(db: Database): Promise<SampleMark | undefin
 
 const INSERT = 'INSERT INTO sample (id, agent_id, session_id, complete) VALUES (1, $1, $2, $3)'
 
-/** Goes into the transaction that makes the agent: of processes that make one at once, all but one fail. */
+/** For the transaction that creates the agent: of processes that create one at once, all but one fail. */
 export const insertSampleMark = ({ agentId, sessionId, isComplete }: SampleMark): Statement =>
   statement(INSERT, agentId, sessionId, Number(isComplete))
 

@@ -8,14 +8,14 @@ export interface WaitingPosition {
   position: number | undefined
 }
 
-// Places beyond all that are given.
+// Greater than every assigned position.
 const LAST = Number.MAX_SAFE_INTEGER
 const firstOf = (replica: string) =>
   `SELECT min(place) FROM waiting_send WHERE agent_id = $1 AND session_id = $2 AND replica = ${replica}`
 
 /**
- * A condition: no send of another replica came before the first that waits here ($1 the agent, $2 the session, and from `n` on the replica and the
- * time). Which of its own goes first a replica knows itself.
+ * Condition: no send of another replica is before the first of this replica. A replica orders its own sends itself.
+ * Parameters: $1 the agent, $2 the session, $n the replica, $n+1 the time.
  */
 export const isFirst = (n: number): string =>
   `NOT EXISTS (SELECT 1 FROM waiting_send o WHERE o.agent_id = $1 AND o.session_id = $2 AND o.replica <> $${n} AND o.until > $${n + 1}
@@ -29,7 +29,7 @@ export const leaveFirst = (agentId: string, sessionId: string, replica: string):
     replica,
   )
 
-// Whoever enters locks the session's row, so that no two get one place.
+// Locks the session's row, so that no two sends get the same position.
 const LOCK = 'SELECT id FROM session WHERE agent_id = $1 AND id = $2 FOR UPDATE'
 const EXPIRE = 'DELETE FROM waiting_send WHERE agent_id = $1 AND session_id = $2 AND until <= $3'
 const ENTER = `INSERT INTO waiting_send (agent_id, session_id, place, replica, until)
@@ -44,7 +44,7 @@ export interface NewWaiter {
   until: number
 }
 
-/** A send waits from now on. Resolves to its place; `full` where so many wait already, `gone` where there is no such session. */
+/** Adds a waiting send. Resolves to its position; `full` if `most` sends wait already, `gone` if there is no such session. */
 export async function enterQueue(db: Database, w: NewWaiter, most: number): Promise<number | 'full' | 'gone'> {
   const done = await db.writeIf([
     statement(LOCK, w.agentId, w.sessionId),
@@ -55,19 +55,19 @@ export async function enterQueue(db: Database, w: NewWaiter, most: number): Prom
   return (done[2]![0]?.place as number | undefined) ?? 'full'
 }
 
-// Another send of the replica may have gone with this place, and left its own.
+// Another send of the replica may have begun with this position and left its own.
 const LEAVE = `DELETE FROM waiting_send WHERE agent_id = $1 AND session_id = $2 AND replica = $3 AND place = coalesce(
   (SELECT place FROM waiting_send WHERE agent_id = $1 AND session_id = $2 AND replica = $3 AND place = $4),
   (SELECT max(place) FROM waiting_send WHERE agent_id = $1 AND session_id = $2 AND replica = $3))`
 
-/** A send waits no longer, and did not begin. */
+/** Removes a waiting send that did not begin. */
 export async function leaveQueue(db: Database, { agentId, sessionId, replica }: Omit<NewWaiter, 'now' | 'until'>, place: number) {
   await db.write([statement(LEAVE, agentId, sessionId, replica, place)])
 }
 
 const LOOK = `SELECT CASE WHEN lease IS NULL AND ${isFirst(3)} THEN 1 ELSE 0 END AS free FROM session WHERE agent_id = $1 AND id = $2`
 
-/** Whether a session can be had by the first that waits here; undefined where there is no such session. */
+/** Resolves to true if the first send that waits here can lease the session; undefined if there is no such session. */
 export async function isFree(
   db: Database,
   agentId: string,

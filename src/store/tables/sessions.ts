@@ -19,7 +19,7 @@ export const toSession = (row: Row): Session => ({
 const fromValues = ([agentId, id, name, userId, totalMessages, lastMessageAt, createdAt, updatedAt]: Value[]): Session =>
   ({ id, agentId, name, userId, totalMessages, lastMessageAt, createdAt, updatedAt }) as Session
 
-/** Rows that share the count of an agent's sessions: see the migration. */
+/** Counter rows of an agent's sessions: see the migration. */
 export const SHARDS = 32
 const anyShard = (): number => Math.floor(Math.random() * SHARDS)
 
@@ -35,7 +35,7 @@ export const deleteCounts = (agentId: string): Statement => statement('DELETE FR
 export const countOneLess = (agentId: string): Statement =>
   statement('UPDATE session_count SET sessions = sessions - 1 WHERE agent_id = $1 AND shard = $2', agentId, anyShard())
 
-/** The first returns a row where the agent is still there; its deletion waits until this is written, or comes first. */
+/** The first returns a row if the agent exists. A deletion of the agent waits for this transaction, or came first. */
 export function insertSessionStatements(s: Session): [count: Statement, insert: Statement] {
   const shard = anyShard()
   return [
@@ -60,11 +60,11 @@ export function insertSessionStatements(s: Session): [count: Statement, insert: 
   ]
 }
 
-/** Resolves to false where the agent is gone. */
+/** Resolves to false if the agent is gone. */
 export async function insertSession(db: Database, session: Session, alongside: Statement[] = []): Promise<boolean> {
   const statements = insertSessionStatements(session)
   if (alongside.length > 0) return (await db.writeIf([...statements, ...alongside])) !== undefined
-  // Without the agent both do nothing: the second need not wait for what the first returns.
+  // Without the agent neither writes anything, so the second need not wait for the result of the first.
   const [counted] = await db.write(statements)
   return counted!.length > 0
 }
@@ -75,14 +75,14 @@ export async function findSession(db: Database, agentId: string, sessionId: stri
   return values && fromValues(values)
 }
 
-/** Resolves to false where the session is gone. */
+/** Resolves to false if the session is gone. */
 export async function renameSession(db: Database, session: Session, name: string, updatedAt: number): Promise<boolean> {
   const rename = 'UPDATE session SET name = $3, updated_at = $4 WHERE agent_id = $1 AND id = $2 RETURNING id'
   const done = await db.writeIf([statement(rename, session.agentId, session.id, name, updatedAt)])
   return done !== undefined
 }
 
-/** A name that nobody gave: it takes the place of the one that the session was made with, and of no other. */
+/** Sets a generated name, if the session still has the name that it was created with. */
 export async function nameSession(db: Database, session: Session, name: string, updatedAt: number): Promise<void> {
   const sql = 'UPDATE session SET name = $4, updated_at = $5 WHERE agent_id = $1 AND id = $2 AND name = $3'
   await db.write([statement(sql, session.agentId, session.id, session.name, name, updatedAt)])
@@ -97,7 +97,7 @@ export interface SessionFilter {
   to?: number
 }
 
-/** The place of a session in the list: last activity first, then id, both descending. */
+/** Position of a session in the list: last activity first, then id, both descending. */
 export interface SessionPlace {
   lastMessageAt: number
   id: string
@@ -108,11 +108,11 @@ const WHERE = `agent_id = $1 AND CAST($2 AS TEXT) IS NULL AND ${PERIOD}`
 const WHERE_USER = `agent_id = $1 AND user_id = $2 AND ${PERIOD}`
 const ORDER = 'ORDER BY last_message_at DESC, id DESC'
 const where = (filter: SessionFilter) => (filter.userId === undefined ? WHERE : WHERE_USER)
-// Beyond all times that a date can name.
+// Outside the range of dates.
 const EARLIEST = Number.MIN_SAFE_INTEGER
 const LATEST = Number.MAX_SAFE_INTEGER
 
-/** With two upper bounds, SQLite would use the first alone and go through all sessions before the other. */
+/** Uses one upper bound: with two, SQLite would use only the first and scan all sessions before the other. */
 function filterParams(
   { agentId, userId = undefined, from = EARLIEST, to = LATEST }: SessionFilter,
   after?: SessionPlace,
@@ -121,7 +121,7 @@ function filterParams(
   return [agentId, userId ?? null, from, end.lastMessageAt, end.id]
 }
 
-/** All sessions that pass, last activity first, in slices over one consistent view. */
+/** Yields all matching sessions, last activity first, in slices of one consistent snapshot. */
 export async function* streamSessions(db: Database, filter: SessionFilter, sliceRows: number): AsyncGenerator<Session[]> {
   const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE ${where(filter)} ${ORDER}`
   for await (const rows of db.stream(sql, filterParams(filter), sliceRows)) yield rows.map(fromValues)
@@ -137,7 +137,7 @@ export async function listSessions(
   return (await db.readValues(sql, [...filterParams(filter, after), limit])).map(fromValues)
 }
 
-/** The sessions of a whole agent have a counter. Others are counted in slices. */
+/** Resolves to the number of sessions. A whole agent has a counter, others are counted in slices. */
 export async function countSessions(db: Database, filter: SessionFilter, slicing: Slicing): Promise<number> {
   const { agentId, userId, from, to } = filter
   const isWhole = userId === undefined && from === undefined && to === undefined
@@ -159,10 +159,10 @@ export interface Slicing {
 }
 const isAlwaysWanted = () => true
 
-/** Most sums are of fewer sessions. They need not wait for their turn. */
+/** Most sums cover fewer sessions. They need not wait for their turn. */
 const FIRST_SLICE_ROWS = 1_000
 
-/** Adds up a column over the sessions that pass. Returns the sum so far when the caller has left. */
+/** Adds up a column over the matching sessions. Returns the sum so far if the caller has left. */
 async function sumSessions(
   db: Database,
   filter: SessionFilter,
@@ -188,7 +188,7 @@ async function sumSessions(
 }
 
 const SLICE_ROWS = 1_000
-/** Those without activity since a time, the oldest first. A session in which a turn runs is active. */
+/** Returns sessions without activity since `before`, oldest first. A session with a running turn is active. */
 export async function listOldestSessions(db: Database, agentId: string, before: number, limit: number): Promise<Session[]> {
   const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND last_message_at < $2 AND lease IS NULL
     ORDER BY last_message_at, id LIMIT $3`

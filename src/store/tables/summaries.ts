@@ -1,7 +1,7 @@
 import type { Session } from '../../core/session.ts'
 import { type Database, statement } from '../database.ts'
 
-/** What a session's messages up to a place (`upto`, a seq) come down to. */
+/** Summary of a session's messages up to position `upto` (a seq). */
 export interface Summary {
   upto: number
   text: string
@@ -12,10 +12,7 @@ export async function findSummary(db: Database, agentId: string, sessionId: stri
   return row && { upto: row.upto as number, text: row.text as string }
 }
 
-/**
- * Kept only while the session is there, and where it reaches further than the one before. A session that was deleted while its messages were summed up may be there again under the
- * same id; it was made at another time.
- */
+/** Stores a summary if the stored one covers less and the session exists. Compares `createdAt`, because a deleted id may be in use again. */
 export async function putSummary(db: Database, { agentId, id, createdAt }: Session, s: Summary, at: number): Promise<void> {
   const sql = `INSERT INTO summary (agent_id, session_id, upto, text, updated_at)
     SELECT agent_id, id, CAST($3 AS BIGINT), $4, CAST($5 AS BIGINT) FROM session WHERE agent_id = $1 AND id = $2 AND created_at = $6 FOR SHARE

@@ -1,6 +1,6 @@
 import { type Database, statement } from '../database.ts'
 
-/** Stores the secret of this deployment if there is none yet. Resolves to the stored one: of processes that start at once all get the same. */
+/** Stores the secret of this deployment if there is none yet. Resolves to the stored one, so processes that start at once all get the same. */
 export async function keepTokenSecret(db: Database, secret: string): Promise<string> {
   const [kept] = await db.read('SELECT secret FROM token_secret', [])
   if (kept !== undefined) return kept.secret as string

@@ -3,25 +3,25 @@ import { type Database, type Statement, statement, type Value } from '../databas
 import { NEWEST_VERSION } from './messages.ts'
 import { isFirst, leaveFirst, type WaitingPosition } from './send-queue.ts'
 
-/** A turn that runs: where, and the lease of the session that it holds. What was leased to another since cannot be written by it. */
+/** A running turn with its lease of the session. It can no longer write after the session is leased to another. */
 export interface TurnPlace {
   agentId: string
   sessionId: string
   lease: string
 }
 
-/** A reply as it is put down. `markdown` where `content` is HTML; `detail` is what goes with it, as JSON. */
+/** A reply to store. `markdown` is set if `content` is HTML. `detail` is JSON. */
 export interface StoredReply extends Message {
   markdown: string | null
   model: string
   detail: string | null
-  /** Of the turn; null where it is not known. */
+  /** Duration of the turn; null if unknown. */
   tookMs: number | null
-  /** Whether the knowledge base held the answer; null where that is not known. */
+  /** Whether the knowledge base contained the answer; null if unknown. */
   answered: boolean | null
 }
 
-// Behind a guard that the session holds as many messages as was thought, so that their places are known.
+// Follows a guard that checks the session's number of messages, so the position is known.
 const APPEND = `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at, turn) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 const APPEND_REPLY = `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at, markdown, model, detail, took_ms, answered)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
@@ -31,23 +31,23 @@ const SET_TURN =
 const setTurn = (p: TurnPlace, messageId: string, from: TurnState, to: TurnState, detail: string | null = null) =>
   statement(SET_TURN, p.agentId, p.sessionId, messageId, to, from, detail)
 
-/** The counter on the session's row is raised first: two appends at once cannot take one number, on any engine. */
+/** Raises the counter on the session's row first: two concurrent appends cannot get one number, on any engine. */
 const BEGIN = `UPDATE session SET message_count = message_count + 1, last_message_at = $3, lease = $4, lease_until = $5
   WHERE agent_id = $1 AND id = $2 AND lease IS NULL AND message_count = $6`
 
 /**
- * How a turn takes its session: until when, unless it says that it still runs; and how many messages it has read there. `queue` where other
- * processes serve the session, too, and sends of theirs may have come before.
+ * How a turn leases its session: until `leaseUntil` unless it renews the lease, if the session still has `messages` messages.
+ * `queue` is set if other processes serve the session, too, and their sends may be first.
  */
 export interface Hold {
   leaseUntil: number
   messages: number
   queue?: WaitingPosition | undefined
-  /** What must hold besides. */
+  /** Further conditions. */
   condition?: Statement[]
 }
 
-/** The guard of a turn's begin; behind it, what takes the turn out of the queue that it waited in. */
+/** Returns the guard that starts a turn, then the statements that remove the turn from the queue and check the conditions. */
 function takeSession(
   sql: string,
   params: Value[],
@@ -63,7 +63,7 @@ function takeSession(
   ]
 }
 
-/** Puts the user's message down as a running turn. Resolves to false where the session is gone, leased, or longer than was read. */
+/** Stores the user's message as a running turn. Resolves to false if the session is gone, leased, or longer than was read. */
 export async function beginTurn(db: Database, place: TurnPlace, hold: Hold, m: Message): Promise<boolean> {
   const { agentId, sessionId, lease } = place
   const params = [agentId, sessionId, m.createdAt, lease, hold.leaseUntil, hold.messages]
@@ -76,12 +76,12 @@ const TAKE_LEASE = `UPDATE session SET lease = $3, lease_until = $4
 const takeLease = (place: TurnPlace, hold: Hold) =>
   takeSession(TAKE_LEASE, [place.agentId, place.sessionId, place.lease, hold.leaseUntil, hold.messages], place, hold)
 
-/** Takes a failed turn, the session's last, up again. Resolves to false where the session is gone, leased, or longer than was read. */
+/** Resumes the session's last turn, which failed. Resolves to false if the session is gone, leased, or longer than was read. */
 export async function continueTurn(db: Database, place: TurnPlace, hold: Hold, messageId: string): Promise<boolean> {
   return (await db.writeIf([...takeLease(place, hold), setTurn(place, messageId, 'failed', 'running')])) !== undefined
 }
 
-/** Leases the session to a reply that is made anew; what the history holds stays as it is until then. Resolves to false as the others do. */
+/** Leases the session to regenerate a reply. The history stays as it is until then. Resolves to false as `beginTurn` does. */
 export async function leaseSession(db: Database, place: TurnPlace, hold: Hold): Promise<boolean> {
   return (await db.writeIf(takeLease(place, hold))) !== undefined
 }
@@ -93,8 +93,8 @@ const END = 'UPDATE session SET lease = NULL, lease_until = NULL WHERE agent_id 
 const end = ({ agentId, sessionId, lease }: TurnPlace) => statement(END, agentId, sessionId, lease)
 
 /**
- * Ends a running turn with its reply, in one transaction with whatever is to be written alongside. `seq`: the place of the message that it answers,
- * the last of the session. Resolves to false where the session is gone, or leased to another.
+ * Ends a running turn with its reply, in one transaction with `alongside`. `seq` is the position of the answered message, the session's last.
+ * Resolves to false if the session is gone or leased to another.
  */
 export async function completeTurn(
   db: Database,
@@ -104,7 +104,7 @@ export async function completeTurn(
   r: StoredReply,
   alongside: Statement[] = [],
 ): Promise<boolean> {
-  // The session's row comes first, as the guard: its messages may outlive it for a moment while they are being deleted.
+  // The session's row comes first, as the guard: messages may briefly outlive their session while they are deleted.
   const { agentId, sessionId, lease } = place
   const raise = statement(END_WITH_REPLY, agentId, sessionId, r.createdAt, lease, seq)
   const settle = statement(SETTLE, agentId, sessionId, seq, state)
@@ -114,7 +114,7 @@ export async function completeTurn(
   return (await db.writeIf([raise, settle, insert, ...alongside])) !== undefined
 }
 
-/** Ends a running turn without a reply; `detail` says why, as JSON. Resolves to false where the session is gone, or leased to another. */
+/** Ends a running turn without a reply. `detail` is the reason as JSON. Resolves to false if the session is gone or leased to another. */
 export async function abandonTurn(
   db: Database,
   place: TurnPlace,
@@ -132,10 +132,7 @@ const KEEP_VERSION = `INSERT INTO message_version (agent_id, session_id, message
 const REPLACE = `UPDATE message SET content = $4, markdown = $5, model = $6, detail = $7, took_ms = $8, answered = $9, feedback = NULL
   WHERE agent_id = $1 AND session_id = $2 AND id = $3`
 
-/**
- * Puts a reply in the place of the one with the same id, which becomes a version; the turn of the message that it answers is done, also
- * where it was cancelled before. Resolves to false where the session is gone, or leased to another.
- */
+/** Replaces the reply with the same id, which becomes a version, and sets the answered turn to done. Resolves to false as `completeTurn` does. */
 export async function replaceReply(
   db: Database,
   place: TurnPlace,
@@ -162,12 +159,12 @@ export async function replaceReply(
   return (await db.writeIf([end(place), keep, replace, settle, ...alongside])) !== undefined
 }
 
-/** Gives the session back with its history as it was. Resolves to false where it is gone, or leased to another. */
+/** Releases the session and leaves its history unchanged. Resolves to false if it is gone or leased to another. */
 export async function releaseSession(db: Database, place: TurnPlace): Promise<boolean> {
   return (await db.writeIf([end(place)])) !== undefined
 }
 
-/** Whether a turn holds the session. */
+/** Resolves to true if a turn leases the session. */
 export async function isLeased(db: Database, agentId: string, sessionId: string): Promise<boolean> {
   const [row] = await db.read('SELECT id FROM session WHERE agent_id = $1 AND id = $2 AND lease IS NOT NULL', [
     agentId,
@@ -185,10 +182,7 @@ export async function renewLeases(db: Database, places: TurnPlace[], leaseUntil:
 
 const LAPSED = 'SELECT agent_id, id FROM session WHERE lease IS NOT NULL AND lease_until < $1 LIMIT 1'
 
-/**
- * Turns whose process died, or could not write: from this time on they are failed, and can be continued. `settler` is an id that nothing else
- * has; `alongside` is written while it holds their sessions. Resolves to how many.
- */
+/** Fails turns whose process died or could not write, so that they can be continued. Parameters as in `failTurns`. Resolves to their number. */
 export async function failLapsedTurns(
   db: Database,
   before: number,
@@ -201,9 +195,8 @@ export async function failLapsedTurns(
 }
 
 /**
- * Fails the turns whose lease passes a condition; the last but one of the statements returns them. The sessions are leased to the settler first, so that
- * a lease that comes to pass it later is not ended with its turn still running. A session that another transaction holds is settled the next time, because the process of
- * that transaction may be suspended.
+ * Fails the turns whose lease matches a condition; the last but one statement returns them. The sessions are first leased to `settler`, a unique id, so that
+ * a lease that matches later does not end with its turn still running. Skips sessions that another transaction locks: its process may be suspended.
  */
 export function failTurns(condition: string, params: Value[], settler: string, alongside: Statement[]): Statement[] {
   const own = `$${params.length + 1}`

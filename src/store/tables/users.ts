@@ -3,7 +3,7 @@ import type { Database, Row } from '../database.ts'
 import { firstRows } from '../first-rows.ts'
 import { countMessagesOfUser, countSessions, type Slicing } from './sessions.ts'
 
-/** An end user of an agent, as far as their sessions tell. */
+/** An end user of an agent, computed from their sessions. */
 export interface User {
   id: string
   sessions: number
@@ -16,12 +16,12 @@ const USERS_OF_SLICE = `SELECT user_id AS id, count(*) AS sessions, sum(message_
   (SELECT user_id, message_count, last_message_at FROM session WHERE agent_id = $1 AND user_id > $2 ORDER BY user_id LIMIT ${SLICE_SESSIONS}) slice
   GROUP BY user_id ORDER BY user_id`
 
-/** Returns users in order of their ids, from the first after `after`. Reads sessions in slices: other requests are answered in between. */
+/** Returns users in order of their ids, from the first after `after`. Reads in slices: other requests are answered in between. */
 export async function listUsers(db: Database, agentId: string, after: string, limit: number, slicing: Slicing): Promise<User[]> {
   const sharer = { id: agentId, userId: slicing.owner }
   const users: User[] = []
   while (users.length < limit) {
-    // Before the first, too: sixteen requests of a key may begin in one round of the event loop.
+    // Also before the first slice: sixteen requests of a key may begin in one turn of the event loop.
     await nextSlice(slicing.owner)
     const slice = (await db.scan(USERS_OF_SLICE, [agentId, users.at(-1)?.id ?? after], sharer)).map(toUser)
     users.push(...slice)
@@ -58,7 +58,7 @@ export async function countUsers(db: Database, agentId: string, { owner, isWante
   }
 }
 
-/** All that is kept of a message, or of an earlier version of a reply, column by column. */
+/** All stored columns of a message, or of an earlier version of a reply. */
 export type KeptRow = Row
 
 const TEXTS = ['content', 'markdown', 'detail', 'feedback']

@@ -22,12 +22,12 @@ export async function insertWebhook(db: Database, w: Webhook): Promise<void> {
   await db.write([insert, raiseGeneration])
 }
 
-/** All of them, newest first: there are few. */
+/** Returns all webhooks, newest first. There are few. */
 export async function listWebhooks(db: Database): Promise<Webhook[]> {
   return (await db.read(`SELECT ${COLUMNS} FROM webhook ORDER BY id DESC`, [])).map(toWebhook)
 }
 
-/** Deletes a webhook. Its deliveries are found no more, and are deleted in slices. Resolves to false if there is no such webhook. */
+/** Deletes a webhook at once, and its deliveries in slices. Resolves to false if there is no such webhook. */
 export async function deleteWebhook(db: Database, id: string): Promise<boolean> {
   const remove = statement('DELETE FROM webhook WHERE id = $1 RETURNING id', id)
   if ((await db.writeIf([remove, raiseGeneration])) === undefined) return false
@@ -36,7 +36,7 @@ export async function deleteWebhook(db: Database, id: string): Promise<boolean> 
   return true
 }
 
-/** Null: it is told of events again. */
+/** Disables a webhook. Null enables it again. */
 export async function setDisabled(db: Database, id: string, disabledAt: number | null): Promise<void> {
   const sql = 'UPDATE webhook SET disabled_at = $2 WHERE id = $1'
   await db.write([statement(sql, id, disabledAt), raiseGeneration])

@@ -1,19 +1,19 @@
-/** An agent's work waits until it has had no change for so long, or for the longest time: what is indexed together costs far less. */
+/** Time without changes before an agent's work starts, limited by `MAX_WAIT_MS`: documents that are indexed together cost far less. */
 const QUIET_MS = 25
-/** In the midst of many changes, each soon after the one before. */
+/** The same after more than `BURST` changes in quick succession. */
 const QUIET_IN_BURST_MS = 100
 const BURST = 5
 const MAX_WAIT_MS = 500
 
 interface Burst {
   changedAt: number
-  /** Changes in a row before this one, each soon after the one before. */
+  /** Number of changes before this one in quick succession. */
   row: number
-  /** The first change, or the end of the agent's last turn. */
+  /** Time of the first change, or of the end of the agent's last turn. */
   since: number
 }
 
-/** Changes of documents that came lately, by agent. Times are in milliseconds of one clock. */
+/** Recent changes of documents, by agent. Times are in milliseconds of one clock. */
 export class Bursts {
   /** In the order of their last changes. */
   readonly #bursts = new Map<string, Burst>()
@@ -29,7 +29,7 @@ export class Bursts {
     this.#bursts.set(agentId, isInRow ? { ...last, changedAt: now, row: last.row + 1 } : { changedAt: now, row: 0, since: now })
   }
 
-  /** Returns true if the agent's work need not wait for more changes. */
+  /** Returns true if the agent's work does not need to wait for more changes. */
   isOver(agentId: string, now: number): boolean {
     const burst = this.#bursts.get(agentId)
     if (burst === undefined) return true

@@ -1,14 +1,14 @@
 import type { KnowledgeStore } from '../../../store/knowledge/base.ts'
 
-/** The longest that a timer waits, so that a clock that was set is noticed. */
+/** Longest wait of a timer, so that a change of the system clock is noticed. */
 const LOOK_EVERY_MS = 60_000
 
-/** Wakes agents whose sites are due to be brought up to date, from notes that outlive the process. */
+/** Wakes agents whose sites are due for a refresh. The due times are stored and survive a restart. */
 export class DueSites {
   readonly #store: KnowledgeStore
   readonly #wake: (agentId: string) => void
   readonly #due: Map<string, number>
-  /** Notes that could not be made yet: the store is out of reach, or another process is changing the base. */
+  /** Due times that are not stored yet: the store is not reachable, or another process is changing the base. */
   readonly #unnoted = new Map<string, number | null>()
   #timer: NodeJS.Timeout | undefined
 
@@ -19,7 +19,7 @@ export class DueSites {
     this.#plan()
   }
 
-  /** When the agent's next site is due; null: none is. */
+  /** Sets when the agent's next site is due; null if no site is. */
   set(agentId: string, at: number | null): void {
     if (at !== null && this.#due.get(agentId) === at) return
     if (at === null) this.#due.delete(agentId)
@@ -29,7 +29,7 @@ export class DueSites {
     this.#plan()
   }
 
-  /** What other processes noted is noticed, too. */
+  /** Also reads the due times that other processes stored. */
   look(): void {
     this.#noteAll()
     for (const [agentId, at] of this.#store.listDue()) if (!this.#unnoted.has(agentId)) this.#due.set(agentId, at)
@@ -46,7 +46,7 @@ export class DueSites {
         this.#store.markDue(agentId, at)
         this.#unnoted.delete(agentId)
       } catch {
-        // The next time.
+        // The next check retries.
       }
     }
   }

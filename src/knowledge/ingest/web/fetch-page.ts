@@ -8,11 +8,11 @@ const TRIES = 3
 const WITHIN_MS = 20_000
 const PAUSE_MS = [500, 2_000]
 
-/** What pages of the web are fetched for. */
+/** The `Accept` header for web pages. */
 export const PAGE_TYPES =
   'text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/pdf;q=0.9, application/json;q=0.8, */*;q=0.5'
 
-/** Fetches a page for the knowledge base, and tries again where that may help. Throws `FetchError`. */
+/** Fetches a page for the knowledge base, and retries transient failures. Throws `FetchError`. */
 export async function fetchPage(rules: FetchRules, input: FetchInput, random: () => number = Math.random): Promise<Fetched> {
   const start = performance.now()
   for (let tries = 1; ; tries++) {
@@ -27,7 +27,7 @@ export async function fetchPage(rules: FetchRules, input: FetchInput, random: ()
   }
 }
 
-/** As the document's `error`. */
+/** Returns the error to store in the document's `error`. */
 export const toDocumentError = (error: unknown): DocumentError =>
   error instanceof FetchError
     ? new DocumentError(error.code, `The page ${error.message}.`, { cause: error })

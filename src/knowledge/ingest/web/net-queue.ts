@@ -3,37 +3,37 @@ import { type Sharer, Shares } from '../../../core/fairness/shares.ts'
 import type { KnowledgeBase } from '../../../store/knowledge/base.ts'
 import type { Owners } from '../owners.ts'
 
-/** Something of an agent that takes its time on the network. */
+/** A slow network task of an agent. */
 interface Item {
   number: number
 }
 
 export interface NetQueueParts<T extends Item> {
-  /** How much may be under way at once, of all keys and of one agent. `Shares` divides it among keys: one may have half of what no other takes. */
+  /** Items in progress at once, in total and per agent. `Shares` divides them among keys: a key may take half of what the others leave. */
   atOnce: number
   atOnceOfAgent: number
   owners: Owners
-  /** What waits in an agent's file, longest waiting first; not those of `except`. */
+  /** Lists the waiting items of an agent, longest waiting first, without the numbers in `except`. */
   list: (base: KnowledgeBase, except: ReadonlySet<number>, most: number, agentId: string) => T[]
-  /** Marks it as begun. In a transaction of the caller. */
+  /** Marks items as started. Runs in a transaction of the caller. */
   start: (base: KnowledgeBase, items: readonly T[]) => void
-  /** How long an item may keep its place while another agent waits, in milliseconds. */
+  /** How long an item may keep its slot while another agent waits, in milliseconds. */
   turnMs: number
   /**
    * Does the work and stores the result. Errors are ignored, and the work is tried again later. May stop early when `isTurnOver` returns true; the rest waits
    * again. `pausedMs`: time that does not count as part of the turn.
    */
   run: (agentId: string, item: T, signal: AbortSignal, isTurnOver: (pausedMs?: number) => boolean) => Promise<void>
-  /** There may be room for more of an agent, or its work may be over. */
+  /** Called if there may be room for more items of an agent, or its work may be complete. */
   wake: (agentId: string) => void
 }
 
-/** Does what waits for the network, a few at once. Keys have shares, and agents take turns. */
+/** Runs network tasks, a few at once. Keys have shares, and agents take turns. */
 export class NetQueue<T extends Item> {
   readonly #parts: NetQueueParts<T>
   readonly #underWay = new Map<string, Map<number, AbortController>>()
   readonly #shares: Shares
-  /** Agents that found no room. */
+  /** Agents that wait for a slot, longest waiting first. */
   readonly #hungry = new Set<string>()
 
   constructor(parts: NetQueueParts<T>) {
@@ -41,36 +41,36 @@ export class NetQueue<T extends Item> {
     this.#shares = new Shares(parts.atOnce)
   }
 
-  /** Something of this agent is under way, or waits for room. */
+  /** Returns true if an item of this agent is in progress or waits for a slot. */
   isBusy(agentId: string): boolean {
     return this.#underWay.has(agentId) || this.#hungry.has(agentId)
   }
 
-  /** Returns the numbers of what is under way for this agent. */
+  /** Returns the numbers of the items in progress of this agent. */
   numbersOf(agentId: string): number[] {
     return [...(this.#underWay.get(agentId)?.keys() ?? [])]
   }
 
-  /** Returns the numbers of what is under way, by agent. */
+  /** Returns the numbers of the items in progress, by agent. */
   underWay(): [agentId: string, numbers: number[]][] {
     const isWanted = ([, stop]: [number, AbortController]) => !stop.signal.aborted
     return [...this.#underWay].map(([agentId, own]) => [agentId, [...own].filter(isWanted).map(([number]) => number)])
   }
 
-  /** Starts what waits in an agent's file, as far as there is room. */
+  /** Starts waiting items of an agent, as far as there are free slots. */
   fill(agentId: string, base: KnowledgeBase): void {
     const { atOnceOfAgent, list, wake } = this.#parts
     const own = new Set(this.#underWay.get(agentId)?.keys())
-    // Agents that have waited longer come first. While others wait, there is one place for each.
+    // Agents that have waited longer come first. While others wait, each agent gets one slot.
     const most = this.#nextHungry(agentId) === undefined ? atOnceOfAgent - own.size : 1
     const room = Math.max(0, Math.min(this.#freeFor(agentId) - this.#aheadOf(agentId), most, atOnceOfAgent - own.size))
     const isHungry = this.#hungry.has(agentId)
     const next = list(base, own, room + 1, agentId)
-    // An agent that got a place goes to the end of the line.
+    // An agent that got a slot goes to the end of the queue.
     if (next.length <= room || (isHungry && room > 0)) this.#hungry.delete(agentId)
     if (next.length > room) this.#hungry.add(agentId)
     if (room > 0) this.#begin(agentId, base, next.slice(0, room))
-    // There may be room for others, too.
+    // There may be room for other agents too.
     const hungry = this.#nextHungry(agentId)
     if (hungry !== undefined) wake(hungry)
   }
@@ -94,7 +94,7 @@ export class NetQueue<T extends Item> {
     }
   }
 
-  /** Removes the agent from the line until the next `fill`. */
+  /** Removes the agent from the queue until the next `fill`. */
   leave(agentId: string): void {
     this.#hungry.delete(agentId)
   }
@@ -109,7 +109,7 @@ export class NetQueue<T extends Item> {
     this.#hungry.clear()
   }
 
-  /** The one that waited longest and may have more; it goes to the end of the line if it is still hungry then. */
+  /** Returns the agent that has waited longest and may have more. If it then still waits, it goes to the end of the queue. */
   #nextHungry(except?: string): string | undefined {
     return this.#hungry.values().find((id) => id !== except && this.#mayHaveMore(id))
   }
@@ -129,7 +129,7 @@ export class NetQueue<T extends Item> {
     return count < this.#parts.atOnceOfAgent && this.#shares.mayHave(this.#sharerOf(agentId), 1)
   }
 
-  /** Returns the most that the key of this agent may have in addition. */
+  /** Returns how many more slots the key of this agent may take. */
   #freeFor(agentId: string): number {
     const sharer = this.#sharerOf(agentId)
     let free = 0
@@ -138,7 +138,7 @@ export class NetQueue<T extends Item> {
     return free
   }
 
-  /** Returns true if another agent would get the place that an item of this one has. */
+  /** Returns true if another agent would get the slot of an item of this agent. */
   #isWanted(agentId: string, sharer: Sharer): boolean {
     this.#shares.give(sharer, 1)
     const isWanted = this.#nextHungry(agentId) !== undefined

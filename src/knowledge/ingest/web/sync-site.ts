@@ -31,44 +31,44 @@ export interface SiteParts {
   commitContent: <T>(content: Uint8Array, work: (base: KnowledgeBase, large?: number) => T) => Promise<T>
   clock: Clock
   ids: Ids
-  /** What robots.txt knows this service as. */
+  /** The name of this service in robots.txt. */
   userAgent: string
-  /** Between two pages of a site. */
+  /** Delay between two pages of a site. */
   pauseMs: number
   signal: AbortSignal
-  /** Others wait: the rest is for later. */
+  /** Returns true if other agents wait, and the rest must run later. */
   isTurnOver: () => boolean
-  /** Kept between the turns of a run. */
+  /** Sitemaps that all turns of a run share. */
   sitemaps: Sitemaps
 }
 
-/** Addresses of sitemaps. `waiting` come next. */
+/** URLs of sitemaps. The ones in `waiting` are read next. */
 export interface Sitemaps {
   seen: Set<string>
   waiting: string[]
 }
 
-/** What a site may ask for between two pages, in seconds; more is shortened. */
+/** Longest accepted crawl delay between two pages, in seconds. A longer one is shortened. */
 const MAX_CRAWL_DELAY = 10
 const MAX_SITEMAPS = 50
-/** Addresses of a sitemap or a page that are looked at, and stored, at once. */
+/** URLs of a sitemap or a page that are checked and stored at once. */
 const ADDRESSES_AT_ONCE = 1_000
 const ROBOTS_BYTES = 512_000
 const PATTERN_CHARS = 10_000
 const MAX_RULES = 5_000
-/** To match an address takes its length times the rules and the patterns. This many take some 30 ms. */
+/** Matching a URL takes its length times the rules and the patterns. This many steps take about 30 ms. */
 const MAX_MATCH_STEPS = 10_000_000
 const RULE = /^\s*(?:allow|disallow|crawl-delay)\s*:/i
 const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
-// What no reader makes text of; asked for, it would only be thrown away.
+// Files that no reader can convert to text. They are not fetched.
 const NO_DOCUMENT =
   /\.(?:png|jpe?g|gif|webp|svg|ico|avif|bmp|css|m?js|json|xml|rss|atom|woff2?|ttf|eot|mp[34]|m4[av]|webm|avi|mov|wav|ogg|zip|gz|tgz|bz2|xz|7z|rar|exe|dmg|iso|jar|wasm)$/i
 
-/** What robots.txt says of each host that the pages lie on. */
+/** The robots.txt rules of each host of the pages. */
 class Robots {
   readonly #parts: SiteParts
   readonly #hosts = new Map<string, Promise<HostRules>>()
-  /** The longest that one of them asks for between two pages. */
+  /** The longest crawl delay of these hosts, in milliseconds. */
   delayMs = 0
 
   constructor(parts: SiteParts) {
@@ -88,7 +88,7 @@ class Robots {
   }
 }
 
-// Its types tell of an ES module, which it is not.
+// The types of the package declare an ES module, but it is not one.
 const robotsParser = robotsModule as unknown as typeof robotsModule.default
 
 interface HostRules {
@@ -103,14 +103,14 @@ interface HostRules {
 export async function syncSite(parts: SiteParts, run: SiteRun): Promise<boolean> {
   const { commit, signal } = parts
   const robots = new Robots(parts)
-  // Asked once before anything else, so that a site which cannot be had is told apart from one that says no.
+  // Reads robots.txt before anything else, to distinguish a site that is not reachable from one that denies access.
   await robots.isAllowed(run.url)
   if (run.type === 'sitemap' && !(await addSitemaps(parts, run))) return false
   for (;;) {
     signal.throwIfAborted()
     const page = await commit((base) => (isOpen(base, run) ? nextPage(base, run) : undefined))
     if (page === undefined) return true
-    // Also at the start of a turn, because the last one may have just ended.
+    // Pauses also at the start of a turn, because the last one may have just ended.
     if (page.depth > 0) await pauseMs(Math.max(parts.pauseMs, robots.delayMs), undefined, { signal })
     await syncPage(parts, run, robots, page)
     if (parts.isTurnOver()) return false
@@ -121,14 +121,14 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
   const { commit, clock, ids, signal } = parts
   const end = (state: PageState) => commit((base) => endPage(base, run, page.url, state))
   const isFirst = page.depth === 0
-  // The page that the owner named is theirs to name.
+  // The first page ignores robots.txt, because the owner specified it.
   if (!isFirst && (page.url.length > MAX_LINK_CHARS || !(await robots.isAllowed(page.url)))) return end('left')
   let fetched: Fetched
   try {
     fetched = await parts.fetch({ url: page.url, etag: page.etag, lastModified: page.lastModified, signal })
-    // The target has its own state: it is not the page that was read last.
+    // The redirect target has its own state: it is not the page that was read last.
     if (!fetched.changed && fetched.url !== page.url) fetched = await parts.fetch({ url: page.url, signal })
-    // A server that is out of order sends nothing, or leads to a page that asks for a password.
+    // A broken server sends an empty page, or redirects to a page that asks for a password.
     if ((isFirst || page.isHeld) && fetched.changed && fetched.body.length === 0)
       throw new FetchError('fetch_failed', 'was empty')
     if (!isFirst && page.isHeld && fetched.isElsewhere && !belongsTo(run, await commit((base) => rootOf(base, run)), fetched.url))
@@ -144,7 +144,7 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
     signal.throwIfAborted()
     if (isFirst) throw toDocumentError(error)
     const isGone = error instanceof FetchError && (error.status === 404 || error.status === 410)
-    // It leads where it led when it could be had.
+    // The links of its last successful fetch remain valid.
     if (!isGone) await addLinks(parts, run, page, page.links)
     return end(isGone ? 'gone' : 'failed')
   }
@@ -170,8 +170,8 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
 }
 
 /**
- * Adds the pages that a page leads to, some in each transaction, because the documents of all agents wait for each. The page is ended after this:
- * a run that is cut off in between begins with it again.
+ * Adds the pages that a page links to, in small transactions, because the documents of all agents wait for each one. The page ends after this:
+ * a run that is interrupted in between starts with it again.
  */
 async function addLinks({ commit }: SiteParts, run: SiteRun, { depth }: WaitingPage, links: readonly string[]): Promise<void> {
   if (depth >= run.maxDepth) return
@@ -181,7 +181,7 @@ async function addLinks({ commit }: SiteParts, run: SiteRun, { depth }: WaitingP
   }
 }
 
-/** A page that has not changed leads where it led. */
+/** Returns the links of a page. If the page has not changed, its links are the same as before. */
 async function linksOf(
   { read }: SiteParts,
   page: WaitingPage,
@@ -192,7 +192,7 @@ async function linksOf(
   return read('links', { content: body.slice(), mediaType: contentType ?? '', url })
 }
 
-/** Of the same host; of a site that links lead through, under the folder of the first page, too. */
+/** Returns true if the page is on the same host. For type `site`, it must also be in the folder of the first page. */
 function belongsTo({ type }: SiteRun, root: string, page: string): boolean {
   const [from, to] = [new URL(root), new URL(page)]
   if (to.host !== from.host) return false
@@ -214,7 +214,7 @@ async function addSitemaps(parts: SiteParts, run: SiteRun): Promise<boolean> {
       if (url === run.url && !hasPages && sitemap.sitemaps.length === 0)
         throw new DocumentError('fetch_failed', 'The address holds no sitemap: it names no pages.')
       const others = new Set(ownOf(run, sitemap.sitemaps.slice(0, ADDRESSES_AT_ONCE))).difference(new Set([...seen, ...waiting]))
-      // The others would never be read.
+      // The remaining sitemaps would never be read.
       waiting.push(...[...others].slice(0, MAX_SITEMAPS - seen.size - waiting.length))
       if (!isWhole(sitemap)) await failSitemap(parts, run, url)
     } catch (error) {
@@ -228,17 +228,17 @@ async function addSitemaps(parts: SiteParts, run: SiteRun): Promise<boolean> {
   return true
 }
 
-/** An empty one is not believed: the site may only be out of order. */
+/** Returns false for an empty sitemap, because the site may be broken temporarily. */
 const isWhole = ({ pages, sitemaps, isComplete }: Sitemap): boolean => isComplete && pages.length + sitemaps.length > 0
 
-/** One of many may be missing. The run is not whole then: the pages that were not found are not gone for that. */
+/** Records a sitemap that cannot be read. The run is then incomplete, and does not remove pages that it did not find. */
 const failSitemap = ({ commit }: SiteParts, run: SiteRun, url: string): Promise<void> =>
   commit((base) => {
     addPages(base, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [url], 0)
     endPage(base, run, url, 'failed')
   })
 
-/** Adds the pages that a sitemap names, some in each transaction. Resolves to false where none of them belongs to the site. */
+/** Adds the pages of a sitemap in small transactions. Resolves to false if none of them belongs to the site. */
 async function addFound({ commit }: SiteParts, run: SiteRun, addresses: readonly string[]): Promise<boolean> {
   let hasPages = false
   for (let at = 0; at < addresses.length; at += ADDRESSES_AT_ONCE) {
@@ -260,15 +260,15 @@ function pageOf(address: string): string[] {
 }
 
 /**
- * What of a robots.txt concerns this service, so that a hostile one costs little: the parser keeps each rule once for each robot that its group
- * names, and matching a pattern with `*` takes time by the length of both.
+ * Returns the part of a robots.txt that applies to this service, so that a hostile file costs little. The parser stores each rule once for each robot of its
+ * group. Matching a pattern with `*` takes time in proportion to the lengths of pattern and URL.
  */
 export function heeded(text: string, userAgent: string): string {
   const own = userAgent.toLowerCase()
   const lines: string[] = []
   let patterns = 0
   let rules = 0
-  /** Of the group that is being read. */
+  /** Robots of the group that is being read. */
   const robots = new Set<string>()
   let isNamingRobots = false
   for (const line of text.split(/\r\n|\r|\n/)) {
@@ -284,14 +284,14 @@ export function heeded(text: string, userAgent: string): string {
     const named = robot === '*' || robot === own ? robot : '-'
     if (!isNamingRobots) robots.clear()
     isNamingRobots = true
-    // Once per group. All other robots count as one.
+    // Each robot is written once per group. All other robots count as one.
     if (!robots.has(named)) lines.push(`user-agent: ${named}`)
     robots.add(named)
   }
   return lines.join('\n')
 }
 
-/** RFC 9309: no robots.txt allows all; one that exists and cannot be had allows nothing. */
+/** RFC 9309: a missing robots.txt allows everything; one that exists but cannot be fetched allows nothing. */
 async function findRules({ fetch, userAgent, signal }: SiteParts, origin: string): Promise<HostRules> {
   const url = `${origin}/robots.txt`
   let text = ''
@@ -305,7 +305,7 @@ async function findRules({ fetch, userAgent, signal }: SiteParts, origin: string
   return toRules(url, heeded(text, userAgent), userAgent)
 }
 
-/** An address that would take too long to match is not allowed. */
+/** Returns the rules of a robots.txt. A URL that would take too long to match is not allowed. */
 export function toRules(url: string, text: string, userAgent: string): HostRules {
   const rules = robotsParser(url, text)
   const stepsPerChar = text.split('\n').reduce((sum, line) => sum + (line.includes('*') ? line.length : 1), 0)

@@ -36,17 +36,17 @@ import { fetchPage, toDocumentError } from './fetch-page.ts'
 import { NetQueue } from './net-queue.ts'
 import { type Sitemaps, syncSite } from './sync-site.ts'
 
-/** Sites that are due, in a file that could not be written. */
+/** Delay before due sites are retried if the base could not be written. */
 const TRY_DUE_AGAIN_MS = 60_000
 /** Fewer than for a document: a crash counts for both, and the site should fail first. */
 const MAX_ATTEMPTS = 3
 const PAGES_AT_ONCE = { atOnce: 16, atOnceOfAgent: 4 }
 /** The same for slow pages. */
 const SLOW_PAGES_AT_ONCE = { atOnce: 16, atOnceOfAgent: 4 }
-/** A page that takes longer, while pages of other agents wait, is fetched among the slow ones. */
+/** A page that takes longer while pages of other agents wait is fetched again in the queue for slow pages. */
 const PAGE_TURN_MS = 1_000
 const LOOK_MS = 250
-/** Pages among which slow ones are looked for: they are the oldest. */
+/** The oldest pages, which are searched for slow ones. */
 const LISTED_PAGES = 1_000
 const SITES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 2 }
 
@@ -54,38 +54,38 @@ export interface WebWorkParts {
   store: KnowledgeStore
   clock: Clock
   rules: FetchRules
-  /** Between two pages of a site. */
+  /** Delay between two pages of a site. */
   crawlDelayMs: number
-  /** After so many milliseconds a site makes room for one of another agent: it may take hours. */
+  /** Milliseconds after which a site makes room for a site of another agent: a site may take hours. */
   siteTurnMs: number
   reader: DocumentReaders
   owners: Owners
-  /** Told of each page that could not be had. */
+  /** Called for each page that could not be fetched. */
   ended: (outcome: 'failed') => void
   changes: Changes
-  /** Puts passages out of sight, in the transaction of the caller. */
+  /** Hides passages, in the transaction of the caller. */
   bury: (agentId: string, base: KnowledgeBase, extents: readonly Extent[]) => void
-  /** There may be room for more of an agent, or its work may be over. */
+  /** Called if there may be room for more work of an agent, or its work may be complete. */
   wake: (agentId: string) => void
 }
 
-/** Pages and sites that knowledge is made of: fetched in the background, and sites brought up to date when they are due. */
+/** Fetches pages and sites in the background, and refreshes sites when they are due. */
 export class WebWork {
   readonly #parts: WebWorkParts
   readonly #fetches: NetQueue<Fetch>
   readonly #slowFetches: NetQueue<Fetch>
   /** Pages that were slow while others waited, by agent. */
   readonly #slowPages = new Map<string, Set<number>>()
-  /** Agents of which all pages are fetched among the slow ones. */
+  /** Agents whose pages are all fetched in the queue for slow pages. */
   readonly #slowAgents = new SlowOwners()
   readonly #sites: NetQueue<SiteRun>
   readonly #largePages = new LargePages()
-  /** Of slow pages and of sites, which may keep their places for long. */
+  /** For slow pages and for sites, which may keep their slots for long. */
   readonly #slowLargePages = new LargePages()
   readonly #due: DueSites
   /** By site: the sitemaps of a run that waits for its next turn. After a restart they are read again. */
   readonly #sitemaps = new Map<string, Sitemaps & { run: number }>()
-  /** Agents whose notes of what is due are known to be true: a crash may have come between a commit and its note. */
+  /** Agents whose stored due time is known to be correct: a crash may have come between a commit and the due time. */
   readonly #noted = new Set<string>()
 
   constructor(parts: WebWorkParts) {
@@ -148,7 +148,7 @@ export class WebWork {
     return this.#commitSites(agentId, (base) => openRun(base, id, this.#parts.clock()))
   }
 
-  /** Some of it at a time, because the documents of all agents wait for each transaction. */
+  /** Removes the site in small transactions, because the documents of all agents wait for each one. */
   async removeSite(agentId: string, id: string): Promise<boolean> {
     this.#forgetSitemaps(agentId)
     if (!(await this.#commitSites(agentId, (base) => closeRun(base, id)))) return false
@@ -161,12 +161,12 @@ export class WebWork {
     return true
   }
 
-  /** A file of an agent that is gone must not come back. */
+  /** Returns false if the agent was deleted: its base must not be created again. */
   #isThere(agentId: string): boolean {
     return this.#noted.has(agentId)
   }
 
-  /** Other processes may have noted what is due. */
+  /** Reads the due times that other processes stored. */
   lookForDue(): void {
     this.#due.look()
   }
@@ -175,13 +175,13 @@ export class WebWork {
     return this.#queues.some((queue) => queue.isBusy(agentId))
   }
 
-  /** Starts what waits in an agent's file, as far as there is room. */
+  /** Starts waiting work of an agent, as far as there are free slots. */
   fill(agentId: string, base: KnowledgeBase): void {
     if (!this.#noted.has(agentId)) this.#note(agentId, nextDue(base))
     for (const queue of this.#queues) queue.fill(agentId, base)
   }
 
-  /** The agent's work is done elsewhere, or was given up. */
+  /** Removes the agent from all queues: another process does its work, or the work was stopped. */
   leave(agentId: string): void {
     for (const queue of this.#queues) queue.leave(agentId)
   }
@@ -194,9 +194,9 @@ export class WebWork {
     this.#noted.delete(agentId)
   }
 
-  /** What is under way is given up; it is taken up after the next start. */
+  /** Aborts the work in progress, which is resumed after the next start. */
   close(): void {
-    // An orderly end is not the fault of a site.
+    // An orderly shutdown does not count as an attempt.
     for (const [agentId, sites] of this.#sites.underWay()) {
       const forget = (base: KnowledgeBase) => {
         for (const site of sites) forgetAttempts(base, site)
@@ -207,10 +207,10 @@ export class WebWork {
     this.#due.close()
   }
 
-  /** A change that may change when sites are due. */
+  /** Commits a change that may affect when sites are due. */
   async #commitSites<T>(agentId: string, run: (base: KnowledgeBase) => T): Promise<T> {
     const done = await this.#parts.changes.commit(agentId, (base) => ({ result: run(base), due: nextDue(base) }))
-    // Undefined where the agent was removed meanwhile.
+    // Undefined if the agent was removed in between.
     if (done !== undefined) this.#note(agentId, done.due)
     return done?.result as T
   }
@@ -238,13 +238,13 @@ export class WebWork {
       const isDone = await syncSite(
         {
           fetch: (input) => {
-            // One page at a time.
+            // A site has one large page in memory at a time.
             large.give()
             return fetchPage(rules, { ...input, whenLarge: large.take })
           },
           read: (what, input) => reader.read(what, input, owners.ownerOf(agentId), () => !signal.aborted),
           commit: (work) => {
-            // A file of an agent that is gone must not come back.
+            // The base of a deleted agent must not be created again.
             signal.throwIfAborted()
             return changes.commit(agentId, work)
           },
@@ -262,7 +262,7 @@ export class WebWork {
         },
         run,
       )
-      // A file of an agent that is gone must not come back.
+      // The base of a deleted agent must not be created again.
       signal.throwIfAborted()
       if (!isDone) {
         this.#sitemaps.set(place, sitemaps)
@@ -270,7 +270,7 @@ export class WebWork {
         return
       }
     } catch (error) {
-      // Going down, or the agent is gone: the run goes on after the next start.
+      // The service is stopping, or the agent was deleted. The run continues after the next start.
       if (signal.aborted || error instanceof ReaderClosed) return
       failure = error instanceof DocumentError ? error : toDocumentError(error)
     } finally {
@@ -281,8 +281,8 @@ export class WebWork {
   }
 
   /**
-   * Removes what the run did not find, some of it at a time. The run stays open until then, and goes on here after a crash. Of one that failed, only pages of
-   * earlier runs are forgotten.
+   * Removes what the run did not find, in small transactions. The run stays open until then, and continues here after a crash. If the run failed, only deletes
+   * pages of earlier runs.
    */
   async #removeUnfound(agentId: string, run: SiteRun, signal: AbortSignal, hasFailed: boolean): Promise<void> {
     const { changes, bury } = this.#parts
@@ -337,13 +337,13 @@ export class WebWork {
       const fetched = await fetchPage(rules, { ...task, signal, whenLarge: place.take })
       keep = () => changes.commitContent(agentId, fetched.body, (base, large) => finishFetch(base, task, fetched, clock(), large))
     } catch (error) {
-      // Going down, or the agent is gone: nothing is said about the page.
+      // The service is stopping, or the agent was deleted: the page is not marked as failed.
       if (signal.aborted) return
       const failure = toDocumentError(error)
       keep = () => changes.commit(agentId, (base) => failFetch(base, task, failure, clock()))
       ended('failed')
     }
-    // What could not be kept is fetched again later.
+    // A page that could not be stored is fetched again later.
     if (!signal.aborted) await keep().catch(() => {})
   }
 }

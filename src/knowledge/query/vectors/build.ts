@@ -26,13 +26,13 @@ import {
 } from '../../../store/knowledge/vectors.ts'
 import { codeBytes, fromCode, signBytes, toCode, toSigns, toUnit } from './quantise.ts'
 
-/** The mean is taken from the first so many vectors; fewer are compared one by one. */
+/** The mean is computed from this many vectors. Fewer vectors are compared one by one. */
 export const MEAN_OF = 1_000
 
-/** Whoever holds the base is not waited for, and has nothing to do with vectors. */
+/** Writing vectors does not wait for the lease of the base, and makes no work for the process that has the lease. */
 const NO_WORK: TransactionOptions = { bringsWork: false }
 
-/** Passages that still need a vector of this model; where none does, the model's space is searched from now on. */
+/** Returns passages that still need a vector of this model. If none does, searches use the model's space from now on. */
 export function takeUnembedded(base: KnowledgeBase, model: string, most: number): Unembedded[] {
   return base.write(() => {
     const space = openSoundSpace(base, model)
@@ -45,7 +45,7 @@ export function takeUnembedded(base: KnowledgeBase, model: string, most: number)
   }, NO_WORK)
 }
 
-/** Older versions stored vectors of different lengths: such a space is dropped and built again. In a transaction of the caller. */
+/** Returns the model's space. Drops and recreates a space with vectors of different lengths, from older versions. Call within a transaction. */
 function openSoundSpace(base: KnowledgeBase, model: string): VectorSpace {
   const space = openSpace(base, model)
   const size = { code: codeBytes(space.dimensions), signs: signBytes(space.dimensions) }
@@ -56,8 +56,8 @@ function openSoundSpace(base: KnowledgeBase, model: string): VectorSpace {
 }
 
 /**
- * Keeps the vectors of passages, which need not be of length 1; null: it has none, and needs none. False where the space has gone meanwhile, or has other dimensions: then
- * its model has changed under its name, and a new space is begun. Throws `model_failed` where they differ in length.
+ * Stores the vectors of passages, which need not have length 1; null: the passage needs none. Returns false if the space was deleted, or has other
+ * dimensions: then the model changed under its name, and a new space is begun. Throws `model_failed` if the vectors differ in dimensions.
  */
 export function putVectors(
   base: KnowledgeBase,
@@ -76,7 +76,7 @@ export function putVectors(
       raiseVersion(base)
       return false
     }
-    // Meanwhile some may have been deleted, and others been embedded by another process.
+    // Since the request, some passages may have been deleted, and another process may have embedded others.
     const present = presentOf(base, ids)
     const embedded = embeddedOf(base, space.number, ids)
     const rows = ids.flatMap((id, i) => {
@@ -105,7 +105,7 @@ export function putVectors(
 
 export type NearProgress = 'more' | 'done' | { impossible: string }
 
-/** Brings the vectors of a large base into the index that the database itself keeps, where it can: some of them at each call, and it is searched once all are in it. */
+/** Adds vectors of a large base to the database's own index, a slice at each call, if it supports one. Searches use the index once it is complete. */
 export function growNear(base: KnowledgeBase, model: string): NearProgress {
   const { near } = base
   if (near === undefined) return 'done'
@@ -129,7 +129,7 @@ export function growNear(base: KnowledgeBase, model: string): NearProgress {
   }, NO_WORK)
 }
 
-/** Passages of a new version take over the vectors of old ones that say the same: asking for them again would cost. In a transaction of the caller. */
+/** Copies vectors of old passages to equal passages of a new version: embedding them again would cost. Call within a transaction. */
 export function adoptVectors(base: KnowledgeBase, copies: readonly VectorCopy[]): void {
   if (copies.length === 0) return
   for (const space of listSpaces(base)) {
@@ -145,7 +145,7 @@ export function adoptVectors(base: KnowledgeBase, copies: readonly VectorCopy[])
 const toSignRows = (ids: readonly number[], units: readonly Float32Array[], mean: Float32Array) =>
   ids.map((id, i) => ({ id, bits: toSigns(units[i]!, mean) }))
 
-/** Once there are enough vectors to tell it: then all of them get their signs. */
+/** Returns null until there are enough vectors for a mean. Then stores the signs of all vectors. */
 function foundMean(base: KnowledgeBase, { number, dimensions }: VectorSpace): Float32Array | null {
   if (countVectors(base, number, MEAN_OF) < MEAN_OF) return null
   const rows = listVectors(base, number)

@@ -1,7 +1,7 @@
 import type { KnowledgeBase } from '../../../store/knowledge/base.ts'
 import { hasVectors } from '../../../store/knowledge/vectors.ts'
 
-/** A passage of a new version, by its position, and an older passage that says the same. */
+/** A passage of a new version, by its position, and the id of an older passage with the same text and heading. */
 export interface SamePassage {
   position: number
   from: number
@@ -12,11 +12,11 @@ interface Said {
   heading: string
 }
 
-/** Old passages that are read at once. */
+/** Old passages read at a time. */
 const PAGE = 500
 
 /**
- * Returns the passages of a new version whose text and heading an older one has, in order: those can take over its vectors. Empty where the base has none.
+ * Returns the passages of a new version whose text and heading an older passage has, in order: they can reuse its vector. Empty if the base has no vectors.
  * Reads each old passage once, and calls `pause` between pages.
  */
 export async function findSame(
@@ -37,7 +37,7 @@ export async function findSame(
     )
     for (const { id, text, heading } of rows) {
       const ofText = ids.get(text)
-      // The first of several has its vector first.
+      // The first of several equal passages gets its vector first.
       if (ofText?.get(heading) === 0) ofText.set(heading, id)
     }
     if (rows.length < PAGE) break

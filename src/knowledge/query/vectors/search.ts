@@ -14,52 +14,52 @@ import { HammingScan } from './hamming.ts'
 import { cosine, signBytes, toSigns, toUnit } from './quantise.ts'
 
 /**
- * Vectors that are compared in full: the more dimensions, the more their signs tell. So many find the best ten of 100,000 in 98 of 100 cases
- * at 384 dimensions, and more often at more.
+ * Vectors that are compared in full. With more dimensions, signs are more precise, so fewer are needed. At 384 dimensions, this many include the best ten of
+ * 100,000 vectors in 98 of 100 cases; at more dimensions, more often.
  */
 const closeLook = (dimensions: number): number => Math.max(150, Math.ceil((400 * 384) / dimensions))
 
-/** If many are as far away as the last of them, this many times as many are compared. */
+/** If many vectors tie at the last distance, up to this many times as many are compared. */
 const TIES = 4
 
-/** What a vector kept at hand takes beside its bytes. */
+/** Memory of a cached vector in addition to its bytes. */
 const ENTRY_BYTES = 200
 
-/** A passage whose vector is near that of the question. */
+/** A passage whose vector is near the question's vector. */
 export interface Near {
-  /** Of the passage. */
+  /** Id of the passage. */
   id: number
   cosine: number
 }
 
-/** What may not be found. */
+/** A filter that hides passages. */
 export interface Hide {
-  /** Tells it from others, as long as the index does not change. */
+  /** Identifies the filter, as long as the index does not change. */
   key: string
-  /** For ids that mostly ascend, 0 among them for none: 1 for each that may not. Undefined where all may. */
+  /** Takes ids that mostly ascend; 0 means no passage. Returns 1 for each hidden one; undefined if all are visible. */
   mask: (ids: Uint32Array) => Uint8Array | undefined
 }
 
 /**
- * Vectors of one base, as far as a question needs them in memory: a bit a dimension, or nothing where the database has an index over them.
+ * Searches the vectors of one base. Loads one bit per dimension into memory, or nothing if the database has a vector index.
  * Reads within the transaction of the caller.
  */
 export class VectorSearch {
   #space: VectorSpace | undefined
   #version = -1
-  /** The database has an index over the space. */
+  /** True if the database has a vector index for the space. */
   #isIndexed = false
-  /** Of the blocks that are loaded. */
+  /** Version of the index whose blocks are loaded. */
   #blocksVersion = -1
   #scan: HammingScan | undefined
   readonly #versions = new Map<number, number>()
-  /** Ids by slot; a block has its slots for itself, and 0 stands where there is no vector. */
+  /** Ids by slot. Each block has its own slots; 0 means no vector. */
   #ids = new Uint32Array(0)
-  /** All vectors, while they are few. */
+  /** All vectors, while there are too few for a mean. */
   #few: { id: number; code: Uint8Array }[] = []
-  /** By id of the passage; one never changes. */
+  /** By passage id. Entries never change. */
   readonly #codes: ByteCache<number, Uint8Array>
-  /** By the key of what may not be found, as of the version loaded. */
+  /** Hidden slots by the key of the filter, for the loaded version. */
   readonly #masks = new Map<string, Uint8Array | undefined>()
 
   constructor(budget = new CacheBudget()) {
@@ -70,13 +70,13 @@ export class VectorSearch {
     this.#codes.close()
   }
 
-  /** The model whose vectors are searched; undefined where there are none. `version` is that of the index. */
+  /** Returns the model whose vectors are searched; undefined if there are none. `version`: of the index. */
   model(base: KnowledgeBase, version: number): string | undefined {
     this.#load(base, version)
     return this.#space?.model
   }
 
-  /** The passages nearest to the question, best first. Nothing where the question has other dimensions. */
+  /** Returns the passages nearest to the question, best first. Empty if the question has other dimensions. */
   nearest(base: KnowledgeBase, version: number, question: Float32Array, most: number, hide: Hide): Near[] {
     if (!this.#load(base, version)) return []
     const space = this.#space
@@ -85,7 +85,7 @@ export class VectorSearch {
     return (this.#isIndexed && this.#toldByIndex(base, space, unit, most, hide)) || this.#compared(base, space, unit, most, hide)
   }
 
-  /** Undefined where it tells of too few that may be found. */
+  /** Returns undefined if the index finds too few visible passages. */
   #toldByIndex(base: KnowledgeBase, space: VectorSpace, unit: Float32Array, most: number, { mask }: Hide): Near[] | undefined {
     const told = listNear(base.near!, space.number, unit)
     const ids = Uint32Array.from(told, ({ id }) => id).sort()
@@ -110,7 +110,7 @@ export class VectorSearch {
       .slice(0, most)
   }
 
-  /** How near the question is to each of these passages, as far as they have vectors. */
+  /** Returns the cosines of the question and these passages. Leaves out passages without a vector. */
   cosines(base: KnowledgeBase, question: Float32Array, ids: readonly number[]): Near[] {
     const space = this.#space
     if (space === undefined || space.dimensions !== question.length) return []
@@ -118,7 +118,7 @@ export class VectorSearch {
     return this.#vectorsOf(base, space, ids).map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
   }
 
-  /** Those of the passages that have one, in no order. */
+  /** Returns the vectors of the passages, in no order. Leaves out passages without a vector. */
   #vectorsOf(base: KnowledgeBase, { number }: VectorSpace, ids: readonly number[]): Vector[] {
     const found: Vector[] = []
     const unknown: number[] = []
@@ -134,7 +134,7 @@ export class VectorSearch {
     return found
   }
 
-  /** 1 for each slot, or each of the few, that may not be found. */
+  /** Returns 1 for each hidden slot, or for each hidden entry of `#few`. */
   #hidden(base: KnowledgeBase, { key, mask }: Hide): Uint8Array | undefined {
     if (this.#masks.has(key)) return this.#masks.get(key)
     const ids = this.#space?.mean === null ? Uint32Array.from(this.#few, ({ id }) => id) : this.#ids
@@ -145,7 +145,7 @@ export class VectorSearch {
     return found
   }
 
-  /** By the number of signs that differ. */
+  /** Returns the ids of the vectors with the fewest differing signs. */
   #candidates(signs: Uint8Array, hidden: Uint8Array | undefined): number[] {
     const ids = this.#ids
     const distances = this.#scan!.distances(signs, ids.length)
@@ -156,7 +156,7 @@ export class VectorSearch {
     let sum = 0
     const most = closeLook(this.#space!.dimensions)
     while (sum < most && bound + 1 < counts.length) sum += counts[++bound]!
-    // Equal passages have equal vectors: of many at the last distance, the first are as good as all.
+    // Equal passages have equal vectors: if many are at the last distance, the first ones are as good as all.
     let room = most * TIES - (sum - (counts[bound] ?? 0))
     const near: number[] = []
     for (let slot = 0; slot < ids.length; slot++) {
@@ -166,7 +166,7 @@ export class VectorSearch {
     return near
   }
 
-  /** False where what is known is of an earlier state, in which there may have been another space. */
+  /** Returns false if the loaded state is from an earlier version, which may have another space. */
   #load(base: KnowledgeBase, version: number): boolean {
     if (version === this.#version) return version >= 0
     this.#version = -1
@@ -202,7 +202,7 @@ export class VectorSearch {
     for (const block of changed) {
       const at = (block.number - 1) * BLOCK_VECTORS
       ids.fill(0, at, at + BLOCK_VECTORS)
-      // One of another size stays empty, until the space is dropped.
+      // A block of another size stays empty until the space is dropped.
       if (block.bits.length === block.ids.length * bytes) {
         ids.set(block.ids, at)
         this.#scan.set(at, block.bits)

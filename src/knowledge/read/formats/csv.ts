@@ -5,7 +5,7 @@ import { rowLines } from './rows.ts'
 const MAX_ROWS = 1_000_000
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** Rows with the names of their columns. The delimiter is found out, or said by a first line `sep=;` as Excel writes it. */
+/** Reads CSV as rows with the names of their columns. Detects the delimiter, or takes it from a first line `sep=;`, which Excel writes. */
 export async function readCsv(text: string): Promise<Reading> {
   const { default: papa } = await import('papaparse').catch((cause: unknown) => {
     throw new DocumentError('unsupported_type', 'CSV cannot be read here: the package papaparse is not installed.', { cause })

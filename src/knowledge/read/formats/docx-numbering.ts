@@ -3,7 +3,7 @@ import { attribute, type OfficeFile } from './ooxml.ts'
 interface Level {
   start: number
   format: string
-  /** With `%1` for the number of the first level, and so on. */
+  /** The label, with `%1` for the number of the first level, and so on. */
   text: string
 }
 
@@ -24,7 +24,7 @@ const ROMAN: [number, string][] = [
   [1, 'i'],
 ]
 
-/** The numbers that Word puts before paragraphs, which stand nowhere in their text: people ask for clause 4.2 by them. */
+/** The numbers that Word shows before paragraphs. They are not in the text, but people use them to ask for clause 4.2. */
 export class Numbering {
   /** Levels of each abstract definition, and the definition of each list. */
   readonly #levels = new Map<string, Level[]>()
@@ -62,7 +62,7 @@ export class Numbering {
     return numbering
   }
 
-  /** The label of the next paragraph of a list; empty where it has none. Lists of one definition count on together. */
+  /** Returns the label of the next paragraph of a list, or an empty string. Lists of one definition share their counts. */
   next(list: string, at: number): string {
     const definition = this.#definitionOf.get(list)
     const levels = definition === undefined ? undefined : this.#levels.get(definition)

@@ -3,14 +3,14 @@ import type { Block, Reading } from '../block.ts'
 import { Numbering } from './docx-numbering.ts'
 import { attribute, OfficeFile, type PartHandler, type XmlAttributes } from './ooxml.ts'
 
-/** Text that is not there for its reader: struck out, moved away, a second form of the same thing, or an instruction. */
+/** Elements without visible text: deleted text, moved text, a second form of the same content, or a field instruction. */
 const PASSED_OVER = new Set(['Fallback', 'del', 'moveFrom', 'instrText', 'delText'])
 const HEADING = /^heading (\d)$/i
 const DEEPEST_HEADING = 6
-/** Of the outline, and of a list. */
+/** Level of the outline or of a list. */
 const LEVEL = /^\d$/
 
-/** What a style says of its paragraphs, where it says anything. */
+/** Properties that a style gives to its paragraphs. */
 interface Style {
   level?: number
   basedOn?: string
@@ -29,7 +29,7 @@ interface Paragraph {
 
 const levelOf = (value: string): number => (LEVEL.test(value) ? Number(value) : 0)
 
-/** A Word document: headings by their styles, lists with their numbers, tables, notes at the end. */
+/** Reads a Word document: headings by style, numbered lists, tables, and notes at the end. */
 export async function readDocx(content: Uint8Array): Promise<Reading> {
   const file = await OfficeFile.open(content)
   const main = await file.mainPart('word/document.xml')
@@ -71,7 +71,7 @@ async function readStyles(file: OfficeFile, part: string): Promise<Map<string, S
   return styles
 }
 
-/** The text of a part, put together to blocks. */
+/** Joins the text of a part into blocks. */
 class Body {
   readonly blocks: Block[] = []
   readonly #styles: Map<string, Style>
@@ -159,7 +159,7 @@ class Body {
     else this.blocks.push({ kind: 'prose', level: 0, text })
   }
 
-  /** Items that follow one another are one list. */
+  /** Adds an item. Consecutive items form one list. */
   #addItem(text: string): void {
     const last = this.blocks.at(-1)
     if (last?.kind === 'list') last.text += `\n${text}`

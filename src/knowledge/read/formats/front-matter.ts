@@ -3,7 +3,7 @@ const MOST_LINES = 200
 const FENCES: Record<string, RegExp> = { '---': /^(?:---|\.\.\.)\s*$/, '+++': /^\+\+\+\s*$/ }
 const TITLE = /^title[ \t]*[:=](.+)$/im
 
-/** Markdown without the settings above it (YAML or TOML), and the title that they give; null without one. */
+/** Returns Markdown without its front matter (YAML or TOML), and the title in the front matter or null. */
 export function withoutFrontMatter(text: string): { title: string | null; body: string } {
   const lines = text.split('\n', MOST_LINES)
   const end = FENCES[lines[0]!.trimEnd()]

@@ -10,14 +10,14 @@ const BLOCKS = new Set(
 )
 const LISTS = new Set(['ul', 'ol'])
 const EMPHASIS: Record<string, '**' | '*'> = { strong: '**', b: '**', em: '*', i: '*' }
-// Deeper items are not moved further in: the indents of 100,000 nested lists would be gigabytes.
+// Deeper items are not indented further: the indents of 100,000 nested lists would take gigabytes.
 const MAX_INDENT = 6
-// A `main` with less text than this, and less than half of the page's, is a wrapper gone wrong.
+// A `main` with less text than this, and less than half of the page's text, is a markup error.
 const MAIN_CHARS = 200
-/** The heading of a list of links to the sections of the page. */
+/** The heading of a table of contents. */
 const CONTENTS =
   /^#*\s*(?:table of contents|contents|on this page|in this article|inhalt(?:sverzeichnis)?|sommaire|table des matières|[íi]ndice|contenido|inhoud|目次)\s*$/iu
-/** A paragraph that begins with a question in bold is an entry of a list of questions. */
+/** A paragraph that begins with a question in bold is an FAQ entry. */
 const BOLD_QUESTION = /^\*\*([^*\n]{3,200}[?？؟])\*\*(?:\s+|$)/u
 
 interface Placed extends Block {
@@ -25,21 +25,21 @@ interface Placed extends Block {
   around: boolean
 }
 
-/** Attributes of an element that its text depends on. */
+/** Attributes that affect the text of an element. */
 export interface HtmlAttributes {
   href: string
-  /** Of code. */
+  /** Language of code. */
   language: string
   /** Number of the first item; NaN without one. */
   start: number
 }
 
-/** Puts the events of an HTML page together to blocks of Markdown. */
+/** Converts the events of an HTML page to Markdown blocks. */
 export class HtmlBlocks {
   readonly #blocks: Placed[] = []
   #kind: Block['kind'] = 'prose'
   #level = 0
-  /** Of the last heading of the page's own. */
+  /** Level of the last real heading of the page. */
   #section = 0
   #lines: string[] = []
   /** The line being written. */
@@ -51,14 +51,14 @@ export class HtmlBlocks {
   readonly #rows = new TableRows()
   #isInCell = false
   #isHeaderCell = false
-  /** Of each open list: the number of its next item; 0 where items have none. */
+  /** For each open list, the number of its next item, or 0 if its items have no numbers. */
   #lists: number[] = []
-  /** The outermost list holds nothing but links to places. */
+  /** True if the outermost list contains only links to sections. */
   #isContents = true
   #main = false
   #around = false
 
-  /** Where in the page what follows stands. */
+  /** Sets whether the next text is in the main content or around it. */
   place(main: boolean, around: boolean): void {
     if (main === this.#main && around === this.#around) return
     this.#endBlock()
@@ -75,7 +75,7 @@ export class HtmlBlocks {
     else this.#line.text(text)
   }
 
-  /** A heading that the source writes as the attribute of an element. */
+  /** Adds a heading that comes from an attribute of an element. */
   heading(text: string): void {
     if (this.#pre !== undefined || this.#lists.length > 0 || this.#table > 0) return
     this.#openFold()
@@ -83,7 +83,7 @@ export class HtmlBlocks {
     this.#endBlock()
   }
 
-  /** What the last heading of this kind was about has ended. */
+  /** Ends the section of the last such heading. */
   endHeading(): void {
     this.#endFold()
   }
@@ -122,7 +122,7 @@ export class HtmlBlocks {
     }
   }
 
-  /** All that was read. Of a page that marks its main content, that; else all that does not stand around it. */
+  /** Returns the main content if the page marks it, or else everything except the parts around the text. */
   finish(): Block[] {
     if (this.#pre !== undefined) this.#endCode()
     while (this.#table > 0) this.#closeInTable('table')
@@ -150,7 +150,7 @@ export class HtmlBlocks {
     } else if (name === 'summary' || name === 'dt') this.#openFold()
   }
 
-  /** A heading below that of its section: what is folded, a term, a question. */
+  /** Opens a heading one level below its section, for a fold, a term or a question. */
   #openFold(): void {
     this.#endBlock()
     this.#kind = 'heading'

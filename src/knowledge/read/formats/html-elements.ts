@@ -8,5 +8,5 @@ const ELEMENTS = new Set(
   ).split(' '),
 )
 
-/** The name, in lower case, is that of an element of HTML. */
+/** Returns true if the name, in lower case, is an HTML element. */
 export const isHtmlElement = (name: string): boolean => ELEMENTS.has(name)

@@ -7,24 +7,23 @@ import { isHtmlElement } from './html-elements.ts'
 const NO_ATTRIBUTES: Readonly<HtmlAttributes> = { href: '', language: '', start: Number.NaN }
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 const DROPPED = new Set('script style template noscript head svg math iframe object select button dialog textarea'.split(' '))
-/** Elements that are left out, and their captions too. */
+/** Elements that are left out together with their captions. */
 const PICTURES = new Set(['img', 'picture', 'video', 'svg', 'iframe'])
-/** Around the text rather than in it, unless they stand within `main` or `article`. */
+/** Elements around the text, unless they are inside `main` or `article`. */
 const AROUND = new Set(['nav', 'header', 'footer', 'aside'])
 const AROUND_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'complementary', 'search'])
-/** Attributes by which components say what they hold. */
+/** Attributes that contain the label of a component. */
 const LABELS = new Set(['title', 'label', 'summary', 'question', 'header', 'heading'])
-/** Ids and classes by which generators of sites mark what is for moving about: skip links, crumbs, marks beside headings, links to edit. */
+/** Ids and classes that site generators use for navigation: skip links, breadcrumbs, anchors next to headings, edit links. */
 const FOR_MOVING =
   /(?:^|\s)(?:mw-jump(?:-link)?|jump-to-nav|mw-editsection|sitesub|contentsub|printfooter|toc|headerlink|hash-link|header-anchor|anchor-link|skip-link|skip-to-content|breadcrumbs?|back-to-top)(?:\s|$)/
 const HIDDEN_STYLE = /display\s*:\s*none|visibility\s*:\s*hidden/i
-// Their end tags are often left out, so that what is hidden in them would have no end.
+// Their end tags are often left out, so hidden content in them would have no end.
 const UNCLOSED = new Set(['p', 'li', 'dt', 'dd', 'tr', 'td', 'th', 'option', 'thead', 'tbody', 'tfoot'])
 
 /**
- * The text of an HTML page as Markdown, without scripts, navigation and what is hidden.
- * Built on the tokenizer and counters, not on a tree: time and memory are linear whatever the nesting. `isMarkdown`: the page was written as Markdown,
- * where `<name>` may be a placeholder, and `<Name>` is a component.
+ * Converts an HTML page to Markdown blocks, without scripts, navigation and hidden text. Uses a tokenizer and counters instead of a tree, so that time and
+ * memory are linear for any nesting. `isMarkdown`: the page was written as Markdown, where `<name>` may be a placeholder and `<Name>` is a component.
  */
 export function readHtml(text: string, isMarkdown = false): Reading {
   const reader = new HtmlReader(text, isMarkdown)
@@ -40,7 +39,7 @@ class HtmlReader implements TokenizerCallbacks {
   readonly #out = new HtmlBlocks()
   #title = ''
   #inTitle = false
-  /** As written, and in lower case. */
+  /** The name as written, and in lower case. */
   #name = ''
   #tag = ''
   #attribute = ''
@@ -50,11 +49,11 @@ class HtmlReader implements TokenizerCallbacks {
   #label = ''
   #attributes: HtmlAttributes = { ...NO_ATTRIBUTES }
   #count = 0
-  /** The element whose content is being passed over, and how many of its name are open. */
+  /** The element whose content is skipped, and how many elements of its name are open. */
   #skipped: { name: string; depth: number } | undefined
-  /** The figure under way, or before. */
+  /** True if the current or last figure has a picture. */
   #hasPicture = false
-  /** How deep in `main` and `article`, and in what stands around the text. */
+  /** Depth in `main` and `article`, and in elements around the text. */
   #main = 0
   #around: { name: string; depth: number } | undefined
   /** Names of the open components that have a label. */
@@ -86,7 +85,7 @@ class HtmlReader implements TokenizerCallbacks {
   }
 
   onattribdata(start: number, end: number): void {
-    // Nothing read here is longer; `data:` addresses are.
+    // No value that is used here is longer. `data:` URLs are.
     this.#value = (this.#value + this.#source.slice(start, end)).slice(0, 500)
   }
 
@@ -161,7 +160,7 @@ class HtmlReader implements TokenizerCallbacks {
     if (name === 'title' && this.#title === '' && (this.#skipped === undefined || this.#skipped.name === 'head'))
       this.#inTitle = true
     if (this.#skipped !== undefined) {
-      // The head ends with the first body, should its own end be missing.
+      // The head ends at the first body if its end tag is missing.
       if (this.#skipped.name === 'head' && name === 'body') this.#skipped = undefined
       else if (name === this.#skipped.name && !empty) this.#skipped.depth++
       return
@@ -185,7 +184,7 @@ class HtmlReader implements TokenizerCallbacks {
     this.#out.open(name, this.#attributes)
   }
 
-  /** A component with a label heads what it holds. A name without attributes is a word in angle brackets: to be filled in by the reader. */
+  /** Writes the label of a component as the heading of its content. A name without attributes is a placeholder in angle brackets. */
   #openOther(empty: boolean): void {
     if (this.#name !== this.#tag) {
       if (this.#label !== '' && !empty) {

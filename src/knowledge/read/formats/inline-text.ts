@@ -1,6 +1,6 @@
 type Mark = '**' | '*' | 'link'
 
-/** Deeper emphasis is not marked: each level is written once more for each one around it. */
+/** Deeper emphasis is not marked, because each level is copied once for each level around it. */
 const MOST_MARKS = 6
 const MOST_LINK_CHARS = 300
 const WEB_LINK = /^(?:https?:\/\/|mailto:)[^\s<>()]+$/i
@@ -13,7 +13,7 @@ const WRAPPED =
 interface Open {
   mark: Mark
   href: string
-  /** Pieces before it. */
+  /** Number of pieces before it. */
   at: number
 }
 
@@ -25,13 +25,13 @@ interface Marked {
 }
 
 /**
- * Writes a line of Markdown from the texts and marks of one that is read. Marks come in pairs, around text, and only where Markdown knows them for marks.
+ * Writes a line of Markdown from texts and marks. Marks come in pairs around text, and only where Markdown recognizes them as marks.
  * Characters of the text that would be marks are escaped.
  */
 export class InlineText {
   #pieces: (string | Marked)[] = []
   readonly #open: Open[] = []
-  /** Text in a row, still as it is read. */
+  /** Consecutive texts that are not escaped yet. */
   #text: string[] = []
   #code: string[] | undefined
   #isBlank = true
@@ -42,7 +42,7 @@ export class InlineText {
     return this.#isBlank
   }
 
-  /** Characters since the last call: in links to a place on the page, and in all. */
+  /** Returns the characters since the last call: in links to a section (`#`), and in total. */
   takeCounts(): { linked: number; chars: number } {
     const counts = { linked: this.#linked, chars: this.#chars }
     this.#linked = 0
@@ -60,7 +60,7 @@ export class InlineText {
     if (this.#open.some(({ mark, href }) => mark === 'link' && href.includes('#'))) this.#linked += text.length
   }
 
-  /** Nothing but marks goes between texts in a row. */
+  /** Joins and escapes the texts since the last mark. */
   #endText(): void {
     if (this.#text.length === 0) return
     const text = this.#text.join('')
@@ -91,7 +91,7 @@ export class InlineText {
   close(mark: Mark): void {
     this.#endText()
     const found = this.#open.findLastIndex((open) => open.mark === mark)
-    // Elements that end in the wrong order end with the one around them.
+    // Elements that are closed in the wrong order end with the element around them.
     while (found >= 0 && this.#open.length > found) this.#closeLast()
   }
 
@@ -106,7 +106,7 @@ export class InlineText {
     else this.#pieces.push({ before, mark, text: inner, after })
   }
 
-  /** The line, with white space made single spaces. What is open goes on in the next line, unless it is the last one. */
+  /** Returns the line with white space collapsed. Open marks continue in the next line, unless this line is the last one. */
   take(isLast: boolean): string {
     if (this.#code !== undefined) {
       this.closeCode()
@@ -123,7 +123,7 @@ export class InlineText {
   }
 }
 
-/** An address that is its own text, and one on this site, lead nowhere from a reply. */
+/** Returns false for a link whose text is its URL, and for a link within the site. Both are useless in a reply. */
 const isWorthALink = (text: string, href: string): boolean =>
   href.length <= MOST_LINK_CHARS && WEB_LINK.test(href) && !text.includes('](') && bare(href) !== bare(text)
 
@@ -146,7 +146,7 @@ function joined(pieces: readonly (string | Marked)[]): string {
   return line
 }
 
-/** Where Markdown takes stars for the beginning, and for the end, of emphasis: beside a letter outside there is one inside. */
+/** Return true if Markdown reads stars as the start or end of emphasis. If a letter is outside, a letter must be inside too. */
 const opens = (before: string, text: string): boolean => WORD.test(text[0]!) || !WORD.test(before.slice(-1))
 const closes = (text: string, after: string): boolean => WORD.test(text.at(-1)!) || !WORD.test(after.slice(0, 1))
 

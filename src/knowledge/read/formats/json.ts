@@ -5,8 +5,8 @@ const MAX_DEPTH = 200
 const MAX_INDENT = 8
 
 /**
- * JSON, or one value a line, as text: every value with the name of its field, objects indented under theirs. Objects of a list become
- * paragraphs of their own, so that each can be found alone.
+ * Reads JSON, or JSON Lines, as text: each value with the name of its field, and nested objects indented. Each object of a list becomes a separate
+ * paragraph, so that it can be found alone.
  */
 export function readJson(text: string): Reading {
   const value = parse(text)
@@ -35,14 +35,14 @@ function parse(text: string): unknown {
 /** Long numbers, such as ids, and numbers with an exponent. */
 const INEXACT = /\d{16}|\d[eE]/
 
-/** Numbers that JavaScript would change come as the text that they were written as. */
+/** Parses JSON. Numbers that JavaScript would change stay as their original text. */
 function parseOne(json: string): unknown {
   const value: unknown = JSON.parse(json)
   if (!INEXACT.test(json)) return value
   try {
     return JSON.parse(json, asWritten as Parameters<typeof JSON.parse>[1])
   } catch {
-    // Nested so deep that the second way fails.
+    // The value is nested too deep for a reviver.
     return value
   }
 }
@@ -57,7 +57,7 @@ function titleOf(value: unknown): string | null {
 }
 
 interface Place {
-  /** How deep in the value, and how far to the right in the text. */
+  /** Depth in the value, and indent in the text. */
   depth: number
   indent: number
   name: string

@@ -7,7 +7,7 @@ import { plainMarkdown } from './site-syntax.ts'
 
 const markdown = markdownIt({ html: true })
 
-/** Markdown, with what site generators add to it, as the text and the structure that its readers see. */
+/** Reads Markdown, including the extensions of site generators, as the text and structure that readers see. */
 export function readMarkdown(text: string): Reading {
   const { title, body } = withoutFrontMatter(text)
   const { blocks } = readHtml(markdown.render(plainMarkdown(body)), true)

@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2'
 import type { Entry, ZipFile } from 'yauzl'
 import { DocumentError } from '../../../core/document-error.ts'
 
-/** What comes of a part of an Office file, element by element; names without their prefixes. */
+/** Handles the elements of a part of an Office file. Names have no prefixes. */
 export interface PartHandler {
   open?: (name: string, attributes: XmlAttributes) => void
   close?: (name: string) => void
@@ -10,14 +10,14 @@ export interface PartHandler {
 }
 export type XmlAttributes = Record<string, string>
 
-/** A part that another one names. */
+/** A part that another part refers to. */
 export interface Relation {
   /** The last word of its type, e.g. `footnotes`. */
   type: string
   target: string
 }
 
-// An honest document stays far below each; counted while unpacking, never taken from what the file says of itself.
+// A normal document stays far below each limit. Sizes are counted while unpacking, because the sizes in the file are not trusted.
 const MAX_ENTRIES = 5_000
 const MAX_PART_BYTES = 67_108_864
 const MAX_TOTAL_BYTES = 134_217_728
@@ -30,7 +30,7 @@ const tooLarge = (what: string) =>
   new DocumentError('too_large', `The Office file ${what}: it is too large, or made to break programs.`)
 const damaged = (cause?: unknown) => new DocumentError('damaged', 'The Office file is damaged.', { cause })
 
-/** An attribute by its name without prefix. */
+/** Returns an attribute by its name without prefix. */
 export function attribute(attributes: XmlAttributes, name: string): string | undefined {
   for (const prefix of ['w:', '', 'r:']) {
     const value = attributes[prefix + name]
@@ -40,7 +40,7 @@ export function attribute(attributes: XmlAttributes, name: string): string | und
   return key === undefined ? undefined : attributes[key]
 }
 
-/** An Office file of today (ECMA-376): XML parts in a ZIP archive. Nothing is written, and nothing outside of it is looked at. */
+/** A modern Office file (ECMA-376): XML parts in a ZIP archive. Writes nothing, and reads nothing outside of the file. */
 export class OfficeFile {
   readonly #zip: ZipFile
   readonly #entries: Map<string, Entry>
@@ -62,7 +62,7 @@ export class OfficeFile {
         lazyEntries: true,
         autoClose: false,
         validateEntrySizes: true,
-        // Names are looked up, never written to.
+        // Names are only looked up, never used as paths.
         decodeStrings: true,
         strictFileNames: false,
       })
@@ -77,7 +77,7 @@ export class OfficeFile {
     }
   }
 
-  /** Hands a part over to the handler. False where there is no such part. Throws `DocumentError`. */
+  /** Parses a part with the handler. Resolves to false if there is no such part. Throws `DocumentError`. */
   async parse(part: string, handler: PartHandler): Promise<boolean> {
     const entry = this.#entries.get(part)
     if (entry === undefined) return false
@@ -130,7 +130,7 @@ export class OfficeFile {
           if (this.#chars > MAX_CHARS) throw tooLarge('holds too much text')
           text?.(value)
         },
-        // Where entities of one's own would be declared; Office writes none.
+        // A DOCTYPE can declare custom entities. Office writes none.
         onprocessinginstruction: (name) => {
           if (name.toLowerCase() === '!doctype') throw damaged()
         },
@@ -139,7 +139,7 @@ export class OfficeFile {
     )
   }
 
-  /** The parts that a part names, by id; those outside of the file left out. */
+  /** Returns the parts that a part refers to, by id, without external ones. */
   async relations(part: string): Promise<Map<string, Relation>> {
     const found = new Map<string, Relation>()
     const at = part.lastIndexOf('/') + 1
@@ -152,13 +152,13 @@ export class OfficeFile {
     return found
   }
 
-  /** The part that the document begins with. */
+  /** Returns the name of the main part of the document. */
   async mainPart(usual: string): Promise<string> {
     const main = [...(await this.relations('')).values()].find(({ type }) => type === 'officeDocument')
     return main?.target ?? usual
   }
 
-  /** What the file says that its title is. */
+  /** Returns the title in the properties of the file, or null. */
   async title(): Promise<string | null> {
     let within = false
     let title = ''

@@ -1,31 +1,31 @@
 import type { Block } from '../block.ts'
 
-/** A line of text as it stands on a page; lengths in points, `y` from the bottom. */
+/** A line of text on a page. Lengths are in points, `y` from the bottom. */
 export interface Line {
   text: string
-  /** Of most of its letters. */
+  /** Font size of most of its characters. */
   size: number
   left: number
   right: number
   y: number
 }
 
-/** A line this much larger than the text is a heading, if it is no longer than one. */
+/** A line this much larger than the text is a heading, if it is not longer than `HEADING_CHARS`. */
 const HEADING_SCALE = 1.15
 const HEADING_CHARS = 200
 const HEADING_LEVELS = 4
-/** A step down of so many sizes between two lines begins a paragraph. */
+/** Distance between two lines, in font sizes, that starts a paragraph. */
 const PARAGRAPH_STEP = 1.75
-/** A line that ends before this share of the widest is broken on purpose: of a list, a table, an address. */
+/** A line that ends before this share of the widest has an intended line break: a list, a table or an address. */
 const FULL_LINE = 0.85
-/** A line that stands first or last on so many pages alike is the page's, not the text's. */
+/** Share of pages with the same line at an edge, from which it is a running header or footer. */
 const FURNITURE_SHARE = 0.6
 const FURNITURE_PAGES = 4
-/** Lines at either end of a page that may be its furniture. */
+/** Lines at each end of a page that may be headers or footers. */
 const EDGE_LINES = 2
 const BULLET = /^(?:[•◦▪‣·●○■–]|[-*]\s|\(?(?:\d{1,3}|[a-z])[.)]\s)/u
 
-/** Paragraphs, lists and headings of the pages of a PDF, which itself knows of none. */
+/** Detects paragraphs, lists and headings, which a PDF does not mark. */
 export function toBlocks(pages: readonly (readonly Line[])[]): Block[] {
   const kept = withoutFurniture(pages)
   const textSize = commonSize(kept)
@@ -52,7 +52,7 @@ export function toBlocks(pages: readonly (readonly Line[])[]): Block[] {
 function beginsAnew(last: Line, line: Line): boolean {
   const step = last.y - line.y
   const size = Math.max(last.size, line.size, 1)
-  // Up the page, or far down: another column, or another paragraph.
+  // A step up the page is another column, and a large step down another paragraph.
   return step < -size || step > size * PARAGRAPH_STEP
 }
 
@@ -67,7 +67,7 @@ function toBlock(lines: readonly Line[], level: number): Block {
     const goesOn = right >= widest * FULL_LINE && !BULLET.test(next.text)
     if (!goesOn) text += '\n'
     else if (/\p{L}-$/u.test(text) && /^\p{Ll}/u.test(next.text)) text = text.slice(0, -1)
-    // Lines of scripts without spaces go on without one.
+    // Lines of scripts without spaces are joined without a space.
     else if (
       !(
         /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}、。]$/u.test(text) &&
@@ -80,7 +80,7 @@ function toBlock(lines: readonly Line[], level: number): Block {
   return { kind: isList ? 'list' : 'prose', level: 0, text }
 }
 
-/** A paragraph that runs over the end of a page is one. */
+/** Joins a paragraph that continues on the next page. */
 function joinAcrossPages(blocks: readonly Block[]): Block[] {
   const joined: Block[] = []
   for (const block of blocks) {
@@ -98,7 +98,7 @@ function joinAcrossPages(blocks: readonly Block[]): Block[] {
   return joined
 }
 
-/** Running heads and feet, and page numbers, told by standing on most pages alike but for their numbers. */
+/** Removes running headers, footers and page numbers: lines that are the same on most pages, except for numbers. */
 function withoutFurniture(pages: readonly (readonly Line[])[]): readonly (readonly Line[])[] {
   const filled = pages.filter((lines) => lines.length > 0)
   if (filled.length < FURNITURE_PAGES) return pages
@@ -120,7 +120,7 @@ function commonSize(pages: readonly (readonly Line[])[]): number {
   return [...chars].toSorted((a, b) => b[1] - a[1])[0]?.[0] ?? 0
 }
 
-/** The larger, the higher. */
+/** Returns a function for the heading level of a line: larger font sizes are higher levels. */
 function headingLevels(pages: readonly (readonly Line[])[], textSize: number): (line: Line) => number {
   const isHeading = ({ size, text }: Line) =>
     size >= textSize * HEADING_SCALE && text.length <= HEADING_CHARS && /\p{L}{2}/u.test(text) && textSize > 0

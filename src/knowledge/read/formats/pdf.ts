@@ -6,28 +6,28 @@ import { type Line, toBlocks } from './pdf-layout.ts'
 
 const MAX_PAGES = 5_000
 const MAX_CHARS = 20_000_000
-// What programs put there when nobody has given a title.
+// Titles that programs write by default.
 const NO_TITLE = /^(?:untitled|document\d*|microsoft word\b.*|.*\.(?:docx?|pptx?|xlsx?|indd|pdf|qxd|tex|dvi|ps|rtf))$/i
 
 interface TextItem {
   str: string
   hasEOL: boolean
   width: number
-  /** As a matrix: the last two are the place, the rest tells the size. */
+  /** Matrix: the last two values are the position, the others give the size. */
   transform: number[]
 }
 
-/** A PDF: the text of its pages in the order in which it is drawn, in paragraphs, with headings told by their size. */
+/** Reads a PDF: the text of its pages in drawing order, in paragraphs, with headings detected by size. */
 export async function readPdf(content: Uint8Array): Promise<Reading> {
   const { getDocument, VerbosityLevel, folder } = await loadPdfJs()
   const task = getDocument({
-    // Taken over by the reader.
+    // The library takes over the buffer, so it gets a copy.
     data: new Uint8Array(content),
     verbosity: VerbosityLevel.ERRORS,
     cMapUrl: `${folder}/cmaps/`,
     cMapPacked: true,
     standardFontDataUrl: `${folder}/standard_fonts/`,
-    // Only text is wanted: nothing is drawn, run or fetched.
+    // Only text is needed: nothing is drawn, run or fetched.
     useWorkerFetch: false,
     disableFontFace: true,
     useSystemFonts: false,
@@ -81,7 +81,7 @@ export async function readPdf(content: Uint8Array): Promise<Reading> {
   }
 }
 
-/** Puts the pieces of text of a page together to lines. */
+/** Joins the pieces of text of a page into lines. */
 class Lines {
   readonly #lines: Line[] = []
   #text = ''
@@ -91,7 +91,7 @@ class Lines {
   #y = 0
 
   add({ str, hasEOL, width, transform }: TextItem): void {
-    // A mark within the text, which was not asked for.
+    // Items without `str` are marked content, which was not requested.
     if (str === undefined) return
     if (str !== '') {
       if (this.#text === '') this.#y = transform[5]!
@@ -138,7 +138,7 @@ export async function loadPdfJs() {
   } catch (cause) {
     throw new DocumentError('unsupported_type', 'PDFs cannot be read here: the package pdfjs-dist is not installed.', { cause })
   }
-  // It looks for a canvas as it loads, says so on the console, and needs none for text.
+  // The library searches for a canvas when it loads and warns on the console. Text needs no canvas.
   const { warn } = console
   console.warn = () => {}
   try {
@@ -146,7 +146,7 @@ export async function loadPdfJs() {
     world['DOMMatrix'] ??= class {}
     world['Path2D'] ??= class {}
     const pdfjs = await import('pdfjs-dist/legacy/build/pdf.mjs')
-    // Found there, it is used in this thread instead of a worker.
+    // The library uses this global in the same thread, instead of a worker.
     world['pdfjsWorker'] ??= await import('pdfjs-dist/legacy/build/pdf.worker.mjs' as string)
     return { ...pdfjs, folder }
   } finally {

@@ -1,6 +1,6 @@
 import type { Block, Reading } from '../block.ts'
 
-/** Paragraphs, by blank lines. */
+/** Reads plain text as paragraphs, which blank lines separate. */
 export function readPlain(text: string): Reading {
   const blocks: Block[] = []
   for (const part of text.split(/\n(?:[^\S\n]*\n)+/)) {

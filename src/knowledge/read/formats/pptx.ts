@@ -2,11 +2,11 @@ import { DocumentError } from '../../../core/document-error.ts'
 import type { Block, Reading } from '../block.ts'
 import { attribute, OfficeFile, type PartHandler } from './ooxml.ts'
 
-/** What stands on every slide alike. */
+/** Placeholders that are the same on every slide. */
 const FURNITURE = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg'])
 const MAX_INDENT = 6
 
-/** A presentation: a page for each slide, with its title as heading, its text, its tables, and the speaker's notes. */
+/** Reads a presentation: one page per slide, with its title as heading, its text, tables and speaker notes. */
 export async function readPptx(content: Uint8Array): Promise<Reading> {
   const file = await OfficeFile.open(content)
   const main = await file.mainPart('ppt/presentation.xml')

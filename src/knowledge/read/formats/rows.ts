@@ -1,4 +1,4 @@
-/** The rows of a table as text that can be understood line by line: each cell with the name of its column. */
+/** Returns the rows of a table as self-contained lines: each cell with the name of its column. */
 export function rowLines(rows: readonly (readonly string[])[]): string[] {
   const [head, ...body] = rows
   if (head === undefined) return []
@@ -26,7 +26,7 @@ const namedLine = (names: readonly string[], row: readonly string[]): string =>
 
 const isNumber = (cell: string): boolean => /^[-+]?[\d.,\s]*\d[%€$£]?$/.test(cell.trim())
 
-/** Whether the first row names the columns: words all through, each but once. */
+/** Returns true if the first row names the columns: only unique words, no numbers. */
 function isHead(head: readonly string[], next: readonly string[]): boolean {
   const names = head.map(oneLine).filter((name) => name !== '')
   const width = Math.max(head.length, next.length)

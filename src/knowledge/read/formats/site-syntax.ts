@@ -1,9 +1,9 @@
-/** Lines that begin or end code, also in lists and quotations. */
+/** Lines that start or end code, also in lists and quotations. */
 const FENCE = /^(?:[ \t>]|[-*+] )*(`{3,}|~{3,})/
 const CODE = /`+[^`\n]*`+/g
 /** Docusaurus, VitePress, VuePress: `:::tip Title`. */
 const CONTAINER = /^([ \t>]*):{3,}[ \t]*([\w-]*)[ \t]*(.*)$/
-/** MkDocs: `!!! note "Title"`, `??? question "Title"`, `=== "Tab"`, and four spaces before each line of what they hold. */
+/** MkDocs: `!!! note "Title"`, `??? question "Title"`, `=== "Tab"`. Their content is indented by four spaces. */
 const ADMONITION = /^([ \t]*)(!!!|\?\?\?\+?|===)[ \t]+(?:[\w-]+(?:[ \t]+"([^"]*)")?|"([^"]*)")$/
 const CALLOUT = /^([ \t]*(?:>[ \t]*)+)\[![\w-]{1,30}\][+-]?[ \t]*(.*)$/
 const MODULE_LINE =
@@ -15,20 +15,19 @@ const COMMENT = /\{\/\*[^*\n]{0,500}\*\/\}/g
 const WIKILINK = /(!?)\[\[([^[\]|\n]{1,200})(?:\|([^[\]\n]{0,200}))?\]\]/g
 const FOOTNOTE = /\[\^[^\]\s]{1,60}\](:[ \t]*)?/g
 const BRACE_VALUE = /([ \t][\w-]{1,60})=\{(?:[^{}\n]|\{[^{}\n]{0,300}\}){0,500}\}/g
-/** What a shortcode calls the words that people see. */
+/** Attributes with the visible label of a shortcode. */
 const LABEL = /\b(?:title|summary|question|label|heading|header)[ \t]*=[ \t]*(?:"([^"]{1,300})"|'([^']{1,300})')/i
 const QUOTED = /^[ \t]*[\w/-]+[ \t]+"([^"]*[ ?][^"]*)"/
 const NAME = /^(\/|end)?[ \t]*([\w-]{1,60})/
-/** Shortcodes whose title is that of a picture, a film or a page. */
+/** Shortcodes whose title belongs to a picture, a video or a page. */
 const WITHOUT_TEXT = new Set('button embed figure file icon image img include link ref relref video vimeo youtube'.split(' '))
-/** Emphasis that ends with a mark before a letter, as in Japanese and Chinese, is none by the rules of Markdown. */
+/** Emphasis that ends in punctuation before a letter, as in Japanese and Chinese, is not emphasis in Markdown. */
 const TIGHT_EMPHASIS = /\*\*([^*\n]{1,200}[\p{P}\p{S}])\*\*(?=[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}])/gu
 const HAS_SYNTAX = /[{[:]|\*\*|!!!|\?\?\?|===|^(?:im|ex)port[ \t]|\$/m
 
 /**
- * Markdown as the generators of documentation sites extend it (front matter aside), as plain Markdown with HTML: containers, callouts, shortcodes,
- * attributes, wikilinks, footnotes and modules give their text, and no marks. Folds and what they are called become `details`. Code stays as it is.
- * Linear in the length of the text.
+ * Converts the Markdown of site generators (without front matter) to plain Markdown with HTML. Containers, callouts, shortcodes, attributes, wikilinks,
+ * footnotes and modules become their text without marks. Folds with their titles become `details`. Code is unchanged. Takes time linear in the length.
  */
 export function plainMarkdown(text: string): string {
   if (!HAS_SYNTAX.test(text)) return text
@@ -40,9 +39,9 @@ export function plainMarkdown(text: string): string {
 class Writer {
   readonly #lines: string[] = []
   #fence: string | undefined
-  /** Of the open containers: whether each is a fold. */
+  /** For each open container, true if it is a fold. */
   readonly #containers: boolean[] = []
-  /** Names of the open shortcodes that are folds. */
+  /** Names of open shortcodes that are folds. */
   readonly #shortcodes: string[] = []
   /** The open admonitions, with the indent of their lines. */
   readonly #admonitions: { indent: number; isFold: boolean }[] = []
@@ -63,7 +62,7 @@ class Writer {
     } else if (!this.#block(own)) this.#lines.push(this.#outsideCode(own))
   }
 
-  /** The line without the indent of the admonitions that it is in. */
+  /** Returns the line without the indent of its admonitions. */
   #dedented(line: string): string {
     if (this.#admonitions.length === 0) return line
     const blank = line.trim() === ''
@@ -118,7 +117,7 @@ class Writer {
     else this.#lines.push(indent.trimEnd())
   }
 
-  /** The line with its site syntax resolved, except in code. */
+  /** Returns the line with site syntax resolved, except in code. */
   #outsideCode(line: string): string {
     if (!line.includes('`')) return this.#resolved(line)
     let text = ''
@@ -146,7 +145,7 @@ class Writer {
     return line.includes('[^') ? line.replace(FOOTNOTE, '') : line
   }
 
-  /** What people see of a shortcode: its title, which begins a fold. */
+  /** Returns the visible part of a shortcode: its title, which starts a fold. */
   #shortcode(inside: string): string {
     const [, ends, name = ''] = NAME.exec(inside.trimStart()) ?? []
     if (ends !== undefined) {

@@ -3,17 +3,17 @@ interface Row {
   isHeader: boolean
 }
 
-/** Wider ones are laid out rather than tables. */
+/** Wider tables are used for layout. */
 const MOST_COLUMNS = 30
 
-/** The rows of a table as they are read, and what they become: a Markdown table where it names its columns, else lines of cells. */
+/** Collects the rows of a table. The result is a Markdown table if the columns have names, or else lines of cells. */
 export class TableRows {
   #rows: Row[] = []
   #cells: string[] = []
   #isHeader = true
   #isInHead = false
 
-  /** Everything until its end names columns. */
+  /** While true, all rows name columns. */
   set inHead(isInHead: boolean) {
     this.#isInHead = isInHead
   }
@@ -30,7 +30,7 @@ export class TableRows {
     this.#isHeader = true
   }
 
-  /** The lines; takes the rows away. */
+  /** Returns the lines and removes the rows. */
   take(): string[] {
     this.endRow()
     const rows = this.#rows

@@ -3,7 +3,7 @@ import type { Block, Reading } from '../block.ts'
 import { attribute, OfficeFile } from './ooxml.ts'
 import { rowLines } from './rows.ts'
 
-/** The formats that a workbook names by number alone (ECMA-376, 18.8.30); of dates, a form that reads the same everywhere. */
+/** The formats that a workbook identifies only by number (ECMA-376, 18.8.30). Dates use a form that is the same in all locales. */
 const BUILT_IN: Record<number, string> = {
   1: '0',
   2: '0.00',
@@ -34,16 +34,16 @@ const BUILT_IN: Record<number, string> = {
 }
 const MAX_CELLS = 1_000_000
 const MAX_COLUMNS = 16_384
-/** A gap between two cells of a row that is still told; a wider one says nothing. */
+/** Widest gap between two cells of a row that is preserved. Wider gaps have no meaning. */
 const MAX_GAP = 50
 /** Longer formats are made to break programs. */
 const MAX_FORMAT_CHARS = 256
-/** Days between 1900 and 1904, the two beginnings of time in workbooks. */
+/** Days between 1900 and 1904, the two date epochs of workbooks. */
 const DAYS_TO_1904 = 1_462
 
 type Format = (value: number, style: number) => string
 
-/** A workbook: each sheet that is shown with its name as heading, and its rows with the names of their columns. */
+/** Reads a workbook: each visible sheet with its name as heading, and its rows with the names of their columns. */
 export async function readXlsx(content: Uint8Array): Promise<Reading> {
   const file = await OfficeFile.open(content)
   const main = await file.mainPart('xl/workbook.xml')
@@ -66,7 +66,7 @@ export async function readXlsx(content: Uint8Array): Promise<Reading> {
   const seen = new Set<string>()
   for (const [at, sheet] of sheets.entries()) {
     const target = relations.get(sheet.id)?.target ?? ''
-    // Programs that make workbooks name no sheet twice.
+    // Spreadsheet programs never list a sheet twice.
     if (seen.has(target)) continue
     seen.add(target)
     const rows = await readSheet(file, target, { shared, format, count })
@@ -84,7 +84,7 @@ async function readSharedStrings(file: OfficeFile, part: string): Promise<string
   const strings: string[] = []
   let open: string | undefined
   let inText = false
-  // How a word is pronounced, beside it.
+  // Depth in phonetic text (`rPh`), the pronunciation of a word.
   let phonetic = 0
   await file.parse(part, {
     open: (name) => {
@@ -140,7 +140,7 @@ interface Workbook {
   count: { cells: number }
 }
 
-/** Rows as they are shown. A cell that says that it stands far away makes no room of it. */
+/** Returns the rows as they are shown. A cell with a distant column adds no empty cells before it. */
 async function readSheet(file: OfficeFile, part: string, { shared, format, count }: Workbook): Promise<string[][]> {
   const rows: string[][] = []
   let row: [column: number, text: string][] = []
@@ -196,7 +196,7 @@ function columnOf(reference: string | undefined): number | undefined {
   return Math.min(column, MAX_COLUMNS) - 1
 }
 
-/** Cells in their columns, as far as the gaps between them can be believed. */
+/** Returns the cells in their columns. Gaps wider than `MAX_GAP` are dropped. */
 function spread(row: readonly [column: number, text: string][]): string[] {
   const cells: string[] = []
   let last = -1

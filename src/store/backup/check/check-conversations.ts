@@ -1,6 +1,6 @@
 import type { MovePlace } from '../move/place.ts'
 
-/** Things that do not fit together. */
+/** A kind of inconsistency in the data. */
 export interface Problem {
   what: string
   count: number
@@ -12,7 +12,7 @@ const NOT_BEING_DELETED = 'NOT EXISTS (SELECT 1 FROM purge p WHERE p.agent_id = 
 const SESSION_GONE = `NOT EXISTS (SELECT 1 FROM session s WHERE s.agent_id = x.agent_id AND s.id = x.session_id) AND ${NOT_BEING_DELETED}`
 const OF_SESSION = `SELECT x.agent_id || '/' || x.session_id AS example FROM`
 
-/** Each lists what is wrong. Text of deleted sessions whose rows are still being deleted is none of it. */
+/** Each query lists one kind of inconsistency. Rows of deleted sessions that are still being deleted do not count. */
 const CHECKS: Record<string, string> = {
   'sessions of an agent that does not exist': `SELECT agent_id || '/' || id AS example FROM session
     WHERE NOT EXISTS (SELECT 1 FROM agent WHERE agent.id = session.agent_id)
@@ -44,7 +44,7 @@ export async function checkConversations(place: MovePlace): Promise<Problem[]> {
   return problems
 }
 
-/** The knowledge bases whose agents are gone. */
+/** Returns the knowledge bases whose agents are gone. */
 export async function listStrays(place: MovePlace): Promise<string[]> {
   const bases = await place.listBases()
   const agents = new Set((await place.query('SELECT id FROM agent')).map(([id]) => id))

@@ -23,7 +23,7 @@ interface Extent extends Titled {
   document: number
 }
 
-/** Reads a knowledge base through, and analyses every passage anew to compare it with the index. */
+/** Checks a knowledge base: analyses every passage again and compares it with the index. */
 export function checkKnowledge(base: KnowledgeBase): Problem[] {
   return base.read(() => new KnowledgeCheck(base).run())
 }
@@ -33,7 +33,7 @@ class KnowledgeCheck {
   readonly #problems = new Map<string, Problem>()
   readonly #documents: Extent[]
   readonly #dead: Titled[]
-  /** What the text of each live passage says of its lists: the sum of their hashes. */
+  /** Expected index entries of each live passage: the sum of their hashes. */
   readonly #expected = new Map<number, number>()
   readonly #words = new Map<string, number>()
   /** Live or not yet erased. */
@@ -163,7 +163,7 @@ class KnowledgeCheck {
   }
 }
 
-/** FNV-1a of each name, summed up: the order in which they come does not matter. */
+/** Adds the FNV-1a hash of a name to a sum that does not depend on the order of names. */
 function add(sum: number, name: string): number {
   let hash = 2_166_136_261
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16_777_619)

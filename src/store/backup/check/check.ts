@@ -14,15 +14,15 @@ import { checkConversations, listStrays, type Problem } from './check-conversati
 import { checkKnowledge } from './check-knowledge.ts'
 
 export interface Checked {
-  /** Knowledge bases that were read through. */
+  /** Number of knowledge bases that were checked. */
   bases: number
   problems: Problem[]
 }
 
-/** Where the data lies. */
+/** Location of the data. */
 export type Checkable = { folder: string } | { url: string; pooler: boolean }
 
-/** Reads everything through, in use or not, and changes nothing. Throws `MoveError` where there is nothing that could be read. */
+/** Checks all data, in use or not, and changes nothing. Throws `MoveError` if there is nothing to read. */
 export async function check(data: Checkable, tell: Tell): Promise<Checked> {
   if ('folder' in data && !existsSync(join(data.folder, MAIN)))
     throw new MoveError(`${data.folder} holds no data: REPARTEE_DATA names the data folder`)
@@ -58,7 +58,7 @@ function checkBase(knowledge: KnowledgeStore, agentId: string): Problem[] {
       base.close()
     }
   } catch (error) {
-    // Deleted meanwhile: what was open of it cannot be read any more.
+    // The base was deleted during the check and cannot be read.
     if (knowledge.openToRead(agentId) === undefined) return []
     throw error
   }
@@ -68,7 +68,7 @@ const open = async (data: Checkable): Promise<MovePlace> =>
   'folder' in data ? lookIntoFolder(data.folder) : await openPostgresSnapshot(data.url)
 
 const STRAYS = 'knowledge bases of an agent that does not exist'
-/** By then a service has removed the base of an agent that was deleted, and the agent of a base that was new is in sight. */
+/** By then a service has removed the base of a deleted agent, and the agent of a new base is visible. */
 const LOOK_AGAIN_MS = 3_000
 
 async function findStrays(data: Checkable, place: MovePlace): Promise<string[]> {
@@ -82,10 +82,10 @@ async function findStrays(data: Checkable, place: MovePlace): Promise<string[]> 
 
 const EMPTY = 'it is empty; bring it back from a backup, or delete it if its agent never had documents'
 
-/** A service that works on the folder fills a new file in no time. */
+/** A service that uses the folder fills a new file sooner. */
 const NEW_MS = 10_000
 
-/** SQLite takes a file of 0 bytes for a database without tables, and finds no damage in it. */
+/** SQLite takes a file of 0 bytes for a database without tables, and reports no damage. */
 function isEmpty(path: string): boolean {
   const file = statSync(path, { throwIfNoEntry: false })
   return file?.size === 0 && Date.now() - file.mtimeMs > NEW_MS

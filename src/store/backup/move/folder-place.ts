@@ -22,7 +22,7 @@ import {
 const PART = '.part'
 const MIGRATIONS = new URL('../../../../migrations/sqlite/', import.meta.url)
 
-/** What both sides have in common: a file for the conversations, and one for each knowledge base, of which one is open at a time. */
+/** Base class of source and target: one file for the conversations and one per knowledge base. One knowledge base is open at a time. */
 class Folder implements MovePlace {
   readonly name: string
   protected readonly knowledge: KnowledgeFolder
@@ -52,7 +52,7 @@ class Folder implements MovePlace {
       return this.db(agentId).prepare('SELECT 1 FROM sqlite_schema').get() !== undefined
     } catch (error) {
       if (existsSync(this.path(agentId))) throw error
-      return false // deleted meanwhile, by a service that uses the folder
+      return false // deleted by a service that uses the folder
     }
   }
 
@@ -83,7 +83,7 @@ class Folder implements MovePlace {
     }
   }
 
-  /** Read once: they lie in a file for each base. */
+  /** Read once: each base has its own mark files. */
   get #marks(): { pending: Set<string>; due: Map<string, number> } {
     this.#readMarks ??= { pending: new Set(this.knowledge.list().pending), due: this.knowledge.listDue() }
     return this.#readMarks
@@ -132,7 +132,7 @@ class Folder implements MovePlace {
   }
 }
 
-/** A data folder that no service uses meanwhile, which stays as it is. */
+/** Opens a data folder that no service uses. Its data stays as it is. */
 export function openFolder(folder: string): MovePlace {
   if (!existsSync(join(folder, MAIN))) throw new MoveError(`${folder} holds no data`)
   const lock = lockFolder(folder)
@@ -150,7 +150,7 @@ export function openFolder(folder: string): MovePlace {
   return place
 }
 
-/** A data folder that may be in use: the conversations as of one moment, and the names of the knowledge bases. */
+/** Opens a data folder that may be in use: a snapshot of the conversations, and the names of the knowledge bases. */
 export function lookIntoFolder(folder: string): MovePlace {
   const main = openToRead(join(folder, MAIN))
   checkSchema(main, MIGRATIONS, folder)
@@ -158,7 +158,7 @@ export function lookIntoFolder(folder: string): MovePlace {
   return new Folder(folder, main, openToRead)
 }
 
-/** A folder that nobody writes into, such as a backup: it is read without leaving anything beside its files. */
+/** Opens a folder that nobody writes into, such as a backup. Reading leaves no files next to its files. */
 export function openFrozenFolder(folder: string): MovePlace {
   const open = (path: string) => new DatabaseSync(new URL(`${pathToFileURL(path)}?immutable=1`), { readOnly: true })
   const main = open(join(folder, MAIN))
@@ -169,7 +169,7 @@ export function openFrozenFolder(folder: string): MovePlace {
     return base
   })
   const readState = place.readState.bind(place)
-  // What was to be indexed when it was copied may have lost its mark.
+  // Work that was pending when the folder was copied may have lost its mark.
   place.readState = async (agentId) => ({ ...(await readState(agentId)), isPending: true })
   return place
 }
@@ -192,7 +192,7 @@ function checkSchema(db: DatabaseSync, migrations: URL, folder: string): void {
   )
 }
 
-/** A folder to be filled: a new one, or one whose filling was cut off. */
+/** Opens a folder to fill: a new one, or one with an interrupted move. */
 export function openNewFolder(folder: string): Target {
   if (existsSync(join(folder, MAIN))) throw new MoveError(`${folder} holds data already: name a folder that holds none`)
   for (const kind of ['wal', 'shm', 'journal'])

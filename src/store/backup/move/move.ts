@@ -14,16 +14,16 @@ import {
 } from './place.ts'
 
 export interface MovedTable {
-  /** Those of knowledge bases, of all of them together, begin with `knowledge_`. */
+  /** Names of knowledge base tables, which cover all bases together, begin with `knowledge_`. */
   table: string
   rows: number
-  /** Over all rows in order, the same on both sides. */
+  /** Covers all rows in order. Equal on both sides. */
   sha256: string
 }
 
 /**
- * Copies everything from one place to another, and reads both through to see that they are the same. Cut off at any point, it goes on where it was when
- * it is called again, as long as nothing changes at the source. Throws `MoveError` where the two differ.
+ * Copies everything from one location to another, then reads both and compares them. Throws `MoveError` if they differ.
+ * After an interruption, the next call continues, as long as the source does not change.
  */
 export async function move(from: MovePlace, to: Target, tell: Tell): Promise<MovedTable[]> {
   const bases = await from.listBases()
@@ -70,17 +70,17 @@ async function compare(
       `${what} of ${to.name} is not that of ${from.name}, which changed since the move began: empty ${to.name} and begin again`,
     )
   if (!isDeepStrictEqual(await to.listBases(), bases)) throw differ('The list of knowledge bases')
-  // Both are read at the same pace: one of them tells.
+  // Both are read at the same pace, so only one reports progress.
   const [there, here] = await Promise.all([new Digest(from, to).of(bases, () => {}), new Digest(to, to).of(bases, tell)])
   for (const [i, { table, rows, sha256 }] of here.entries())
     if (there[i]!.rows !== rows || there[i]!.sha256 !== sha256) throw differ(`Table ${table}`)
   return here
 }
 
-/** Of all that one place holds, read through once. */
+/** Digests of all tables of one location, computed in one pass. */
 class Digest {
   readonly #place: MovePlace
-  /** Whose columns are read, and whose form of the rows is compared. */
+  /** Defines the columns that are read, and the form in which rows are compared. */
   readonly #to: Target
   readonly #tables = new Map<string, { hash: Hash; rows: number }>()
 
@@ -120,7 +120,7 @@ class Digest {
     }
   }
 
-  /** Returns the rows so far. */
+  /** Returns the number of rows so far. */
   #feed(name: string, rows: readonly Cell[][]): number {
     const known = this.#tables.get(name) ?? { hash: createHash('sha256'), rows: 0 }
     this.#tables.set(name, known)
@@ -133,7 +133,7 @@ class Digest {
 /** The longest text that is joined before it is hashed. */
 const MOST_JOINED = 1_000_000
 
-/** Each value with its kind and its length, so that no two lists of rows read the same. */
+/** Adds each value with its type and length, so that different rows never give the same text. */
 function addTo(hash: Hash, rows: readonly Cell[][]): void {
   let text = ''
   for (const row of rows) {

@@ -4,9 +4,9 @@ export type Cell = string | number | null | Uint8Array
 
 export interface Table {
   name: string
-  /** The columns that its rows are ordered by; of a knowledge base without the agent. */
+  /** The columns that order its rows, without the agent in a knowledge base. */
   key: readonly string[]
-  /** Rows that are read and written at once: some hold a few bytes, some megabytes. */
+  /** Rows that are read and written at once: some have a few bytes, some have megabytes. */
   slice: number
   /** Columns with long texts. If there are any, a slice also ends before it has too much text. */
   texts: readonly string[]
@@ -14,7 +14,7 @@ export interface Table {
 
 const table = (name: string, key: string[], slice = 2_000, texts: string[] = []): Table => ({ name, key, slice, texts })
 
-/** True if no rows come behind a slice. A slice that ends early because of its text is followed by another. */
+/** True if no rows follow a slice. A slice that ends early because of its text is followed by another. */
 export const isLast = ({ slice, texts }: Table, rows: readonly unknown[]): boolean =>
   rows.length === 0 || (texts.length === 0 && rows.length < slice)
 
@@ -26,7 +26,7 @@ export const readSlice = ({ slice, texts }: Table, columns: readonly string[], f
 
 const MESSAGE_TEXTS = ['content', 'markdown', 'detail', 'feedback']
 
-/** All that is kept of agents and conversations. What processes tell each other while they run is not moved. */
+/** All tables of agents and conversations. Messages between running processes are not moved. */
 export const CONVERSATIONS: readonly Table[] = [
   table('agent', ['id']),
   table('api_key', ['id']),
@@ -45,7 +45,7 @@ export const CONVERSATIONS: readonly Table[] = [
   table('webhook_delivery', ['agent_id', 'webhook_id', 'id']),
 ]
 
-/** All that is kept of one agent's knowledge base, but for what stands in `BaseState`. */
+/** All tables of one agent's knowledge base, except for the data in `BaseState`. */
 export const KNOWLEDGE: readonly Table[] = [
   table('document', ['number']),
   table('content', ['document'], 1),
@@ -67,53 +67,53 @@ export const KNOWLEDGE: readonly Table[] = [
   table('vector_block', ['space', 'number'], 20),
 ]
 
-/** What is kept of a knowledge base in another way in a file than in a database. */
+/** Data of a knowledge base that a file stores in another way than a database. */
 export interface BaseState {
   version: number
-  /** By which rules its documents were read. */
+  /** Version of the rules by which its documents were read. */
   reading: number
-  /** The number given last, by table. */
+  /** Last assigned number, by table. */
   last: Record<string, number>
   isPending: boolean
   /** When its sites are next due, in milliseconds since 1970. */
   dueAt: number | null
 }
 
-/** Whose rows: of all conversations, or of this agent's knowledge base. */
+/** An agent's knowledge base, or all conversations if undefined. */
 export type MovePart = string | undefined
 
-/** Where data lies, and is read from. */
+/** A location of data to read from. */
 export interface MovePlace {
-  /** For people: a folder, or the address of a database without its password. */
+  /** Display name: a folder, or the address of a database without its password. */
   readonly name: string
-  /** The agents that have a knowledge base, in order. */
+  /** Returns the agents that have a knowledge base, in order. */
   listBases(): Promise<string[]>
-  /** In order of their names; of a knowledge base without the agent. */
+  /** Returns the column names in order, without the agent in a knowledge base. */
   columns(table: Table, part: MovePart): Promise<string[]>
-  /** The next rows behind a key, in order of the key, as many as the table says; fewer at its end. */
+  /** Returns the next rows after a key, in key order, limited as the table says; fewer at its end. */
   read(table: Table, part: MovePart, columns: readonly string[], after: readonly Cell[] | undefined): Promise<Cell[][]>
   readState(agentId: string): Promise<BaseState>
-  /** A statement about conversations, in the SQL of both engines. */
+  /** Runs a statement on the conversations, in the SQL of both engines. */
   query(sql: string): Promise<Cell[][]>
   close(): Promise<void>
 }
 
-/** A place that is being filled. What was written stays when the work is cut off, and is gone on with the next time. */
+/** A location to fill. An interruption leaves the written rows, and the next run continues after them. */
 export interface Target extends MovePlace {
-  /** The key of the last row. */
+  /** Returns the key of the last row. */
   lastKey(table: Table, part: MovePart): Promise<Cell[] | undefined>
-  /** Returns rows as this place stores them: it replaces text that it cannot hold. */
+  /** Returns rows as this target stores them: it replaces text that it cannot store. */
   toStorable(rows: Cell[][]): Cell[][]
   write(table: Table, part: MovePart, columns: readonly string[], rows: readonly Cell[][]): Promise<void>
-  /** Of a knowledge base that is whole. */
+  /** Stores the state of a complete knowledge base. */
   writeState(agentId: string, state: BaseState): Promise<void>
   hasBase(agentId: string): Promise<boolean>
-  /** From now on a service may start on it. */
+  /** Completes the target. A service may start on it afterwards. */
   finish(): Promise<void>
 }
 
-/** Something that its user can put right; the message says what. */
+/** An error that the user can fix. The message says how. */
 export class MoveError extends Error {}
 
-/** Otherwise it is a folder. */
+/** Returns false for a folder. */
 export const isDatabase = (place: string): boolean => /^postgres(ql)?:\/\//i.test(place)

@@ -19,11 +19,11 @@ import {
 
 const MIGRATIONS = new URL('../../../../migrations/postgres/', import.meta.url)
 const CONNECT_WITHIN_MS = 5_000
-/** A replica says more often than this that it is there. */
+/** A replica reports more often than this that it is alive. */
 const SEEN_WITHIN_MS = 20_000
 const COUNTERS = Object.keys(NUMBERED)
 
-/** The address without its password. */
+/** Returns the address without its password. */
 export function nameOf(url: string): string {
   const { protocol, host, pathname, username } = new URL(url)
   return `${protocol}//${username}${username && '@'}${host}${pathname}`
@@ -32,7 +32,7 @@ export function nameOf(url: string): string {
 async function connect(url: string): Promise<pg.Client> {
   const settings = { application_name: 'repartee move', connectionTimeoutMillis: CONNECT_WITHIN_MS, keepAlive: true }
   const client = new pg.Client({ connectionString: url, types: KNOWLEDGE_TYPES, ...settings })
-  // What breaks in use is told of by the statement under way.
+  // The running statement reports a broken connection.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -97,7 +97,7 @@ class Postgres implements MovePlace {
     return (await this.client.query({ text, values: params as Cell[], rowMode: 'array' })).rows as Cell[][]
   }
 
-  /** By name of the column. */
+  /** Resolves to the types by column name. */
   protected async types(table: Table, part: MovePart): Promise<Map<string, string>> {
     const { name } = this.#keyed(table, part)
     let types = this.#types.get(name)
@@ -120,7 +120,7 @@ class Postgres implements MovePlace {
   }
 }
 
-/** A database as of one moment, whoever goes on using it. Throws `MoveError`. */
+/** Opens a snapshot of a database, in use or not. Throws `MoveError`. */
 export async function openPostgresSnapshot(url: string): Promise<MovePlace> {
   const client = await connect(url)
   try {
@@ -156,7 +156,7 @@ async function migrate(client: pg.Client, url: string): Promise<void> {
   }
 }
 
-/** Throws where a process of the service was there a moment ago. */
+/** Throws if a process of the service was active a moment ago. */
 export async function checkUnused(url: string): Promise<void> {
   const client = await connect(url)
   try {
@@ -172,7 +172,7 @@ export async function checkUnused(url: string): Promise<void> {
   }
 }
 
-/** A database to be filled from the place named: an empty one, or one whose filling from there was cut off. */
+/** Opens a database to fill from `from`: an empty one, or one with an interrupted move from there. */
 export async function openNewPostgres(url: string, from: string): Promise<Target> {
   const client = await connect(url)
   try {
@@ -210,7 +210,7 @@ class NewPostgres extends Postgres implements Target {
     return (await this.ask(sql, part === undefined ? [] : [part]))[0]
   }
 
-  /** Older data folders hold U+0000 in documents. No key of a table holds it, so the order stays. */
+  /** Older data folders contain U+0000 in documents. No key of a table contains it, so the order stays. */
   toStorable(rows: Cell[][]): Cell[][] {
     return rows.map((row) => row.map((cell) => (typeof cell === 'string' && cell.includes('\0') ? cleanText(cell) : cell)))
   }
@@ -246,6 +246,6 @@ class NewPostgres extends Postgres implements Target {
   }
 }
 
-/** The driver writes lists of bytes from its own kind alone. */
+/** The driver writes lists of bytes only from `Buffer`. */
 const toParameter = (cell: Cell): Cell =>
   cell instanceof Uint8Array ? Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength) : cell

@@ -2,11 +2,11 @@ import { type Analysis, analyse, type Language, type Token } from '../../../text
 import { hashOf, type Run, runGrams, wordGramCount } from '../../../text/ngrams.ts'
 import { Occurrences } from './occurrences.ts'
 
-/** What is indexed of a passage. */
+/** The parts of a passage that are indexed. */
 export interface IndexedText {
-  /** Of the document. Counts twice, and once more in a stream of its own. */
+  /** Title of the document. Its terms count twice, and once more in the `title` stream. */
   title: string
-  /** The headings above the passage; taken with the title. */
+  /** The headings above the passage, indexed with the title. */
   heading: string
   text: string
   /** The languages that its document may be in, the most frequent first. Without them, all languages are possible. */
@@ -16,17 +16,17 @@ export interface IndexedText {
 export const streams = ['exact', 'stems', 'title', 'unspaced'] as const
 export type Stream = (typeof streams)[number]
 
-/** The letter that a stream's keys start with. Streams stand in the order of their letters, so that a segment is written in key order. */
+/** The first letter of a stream's keys. Streams are in order of their letters, so that a segment is written in key order. */
 export const letterOf: Record<Stream, string> = { exact: 'e', stems: 's', title: 't', unspaced: 'u' }
 
-/** Between title and text in a forward row; no stem hashes to it. */
+/** Separates title and text in a forward row; no stem has this hash. */
 export const SEPARATOR = 0
 
-/** A power of two less one. */
+/** A power of two minus one, used as a bit mask. */
 const PLACES = 0x7fff
 /**
- * By the hash of a token, the numbers of the exact word and the stem that were met there last, in whatever builder: looking every term up by its letters
- * costs more than all the rest. A number counts only where the builder has that very term under it.
+ * Cache by token hash: the numbers of the last exact word and stem, from any builder. Looking up each term by its letters costs more than all other work.
+ * A number is valid only if the builder has the same term under it.
  */
 const met = new Int32Array(2 * (PLACES + 1))
 
@@ -38,12 +38,12 @@ export class SegmentBuilder {
     title: new Occurrences(),
     unspaced: new Occurrences(),
   }
-  /** By number of the exact word: it is of a script that puts spaces between words. */
+  /** By number of the exact word: true if its script puts spaces between words. */
   readonly spaced: boolean[] = []
-  /** Terms of each passage, by stream. */
+  /** Number of terms of each passage, by stream. */
   readonly lengths: Record<Stream, number[]> = { exact: [], stems: [], title: [], unspaced: [] }
   readonly languages = new Map<Language, number>()
-  /** n-grams of all passages. */
+  /** Number of n-grams of all passages. */
   grams = 0
   /** By number of the stem. */
   readonly #hashes: number[] = []
@@ -54,12 +54,12 @@ export class SegmentBuilder {
     return this.#local + 1
   }
 
-  /** The number of different words, and of pieces of text without spaces between words. */
+  /** Returns the number of distinct words, and of distinct pieces of text without spaces between words. */
   get terms(): { words: number; pieces: number } {
     return { words: this.lists.exact.terms.length, pieces: this.lists.unspaced.terms.length }
   }
 
-  /** Returns the passage's forward row. */
+  /** Adds a passage, and returns its forward row. */
   add(passage: IndexedText): Uint8Array {
     this.#local++
     for (const stream of streams) this.lists[stream].begin(this.#local)

@@ -12,7 +12,7 @@ export interface NewPassage extends IndexedText {
   page: number | null
 }
 
-/** Passages analysed and ready to be written in one go. */
+/** Analysed passages, ready to be written in one transaction. */
 export interface Batch {
   passages: NewPassage[]
   forward: Uint8Array[]
@@ -21,16 +21,13 @@ export interface Batch {
 
 export const newBatch = (): Batch => ({ passages: [], forward: [], builder: new SegmentBuilder() })
 
-/** Analyses one passage into the batch: the costly part, done outside of any transaction. */
+/** Analyses a passage and adds it to the batch. This is the costly part, so call it outside of transactions. */
 export function addToBatch(batch: Batch, passage: NewPassage): void {
   batch.passages.push(passage)
   batch.forward.push(batch.builder.add(passage))
 }
 
-/**
- * Writes a batch as passages and a segment over them. In a transaction of the caller. Returns the id of the first; the others follow on. `first`: the id that was
- * reserved for it.
- */
+/** Writes a batch as passages and a segment, and returns the first of consecutive ids. `first`: a reserved id. Runs in the caller's transaction. */
 export function writeBatch(
   base: KnowledgeBase,
   { passages, forward, builder }: Batch,
@@ -58,7 +55,7 @@ export function writeBatch(
   return first
 }
 
-/** Tells readers that something changed. In the transaction of the change. */
+/** Signals a change to readers. Runs in the transaction of the change. */
 export function raiseVersion(base: KnowledgeBase): void {
   base.run('UPDATE manifest SET version = version + 1')
 }
@@ -66,18 +63,18 @@ export function raiseVersion(base: KnowledgeBase): void {
 const PUT_DEAD = `INSERT INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (first) DO UPDATE SET last = excluded.last, erased = excluded.erased, staged = excluded.staged, title = excluded.title`
 
-/** Puts a stretch of passages out of sight at once; `eraseSome` removes them later. `title` is the one they were indexed under. */
+/** Marks a range of passages as deleted: hidden at once, and removed later by `eraseSome`. `title`: their indexed title. */
 export function bury(base: KnowledgeBase, first: number, last: number, title: string): void {
   if (last < first) return
   base.run(PUT_DEAD, first, last, first, 0, title)
 }
 
-/** The same for passages that are not complete yet: `publish` brings them to light; after a crash they are erased. */
+/** Hides passages that are not complete yet; `publish` makes them visible. After a crash they are erased. */
 export function stage(base: KnowledgeBase, first: number, last: number, title: string): void {
   base.run(PUT_DEAD, first, last, first, 1, title)
 }
 
-/** Returns true if exactly these passages are staged. A crash of a database server may have lost the last commits, while this process goes on. */
+/** Returns true if exactly these passages are staged. A database server crash may have lost the last commits while this process keeps running. */
 export const areStaged = (base: KnowledgeBase, first: number, last: number): boolean =>
   base.get('SELECT 1 FROM dead WHERE first = ? AND last = ? AND staged = 1', first, last) !== undefined
 
@@ -85,12 +82,12 @@ export function publish(base: KnowledgeBase, first: number): void {
   base.run('DELETE FROM dead WHERE first = ? AND staged = 1', first)
 }
 
-/** Gives up what is not complete. In a transaction of the caller. */
+/** Marks all staged passages as deleted. Runs in the caller's transaction. */
 export function buryStaged(base: KnowledgeBase): void {
   base.run('UPDATE dead SET staged = 0 WHERE staged = 1')
 }
 
-/** Gives up what a crash left half done. Before anything else is staged. */
+/** Marks passages that a crash left staged as deleted. Call it before anything else is staged. */
 export function giveUpStaged(base: KnowledgeBase): void {
   if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) base.write(() => buryStaged(base))
 }
@@ -110,25 +107,24 @@ const listToErase = (base: KnowledgeBase, most: number): DeadRow[] =>
     most,
   )
 
-/** How much is erased in one transaction: some 0.1 s of work. Each different word is looked up on its own. */
+/** Limits of one erase transaction: about 0.1 s of work. Each distinct word needs its own lookup. */
 const ERASED = { stretches: 50, passages: 400, words: 2_000, pieces: 10_000 }
-/** Lists that are looked through at once: one may hold as many bytes as its segment has passages, and more. */
+/** Lists read at once: one list can have more bytes than its segment has passages. */
 const LISTS_AT_ONCE = 100
 /** Bytes of lists deleted in one transaction. Other writes wait, because SQLite overwrites deleted bytes. */
 const DELETED_BYTES = 2_000_000
-/** A segment with at least this share of dead passages is rewritten by a merge. */
+/** A merge rewrites a segment with at least this share of deleted passages. */
 export const MAX_DEAD_SHARE = 0.2
 
 /**
- * Removes the next few buried passages: their rows, their words from the vocabulary, and every list that only the dead still
- * occur in, because the key of a list is a word. Runs in one transaction. If those lists are too large for it, removes some lists and no passage.
- * False when nothing is left to erase.
+ * Erases the next few deleted passages in one transaction: their rows, their words in the vocabulary, and lists with only deleted passages,
+ * because the key of a list is a word. If these lists are too large, removes some lists and no passage. Returns false when nothing is left.
  */
 export function eraseSome(base: KnowledgeBase, listBytes = DELETED_BYTES): boolean {
   const waiting = listToErase(base, ERASED.stretches)
   if (waiting.length === 0) return false
   const segments = listSegments(base)
-  /** By segment, the terms of the passages that are erased now. */
+  /** Terms of the passages to erase now, by segment. */
   const builders = new Map<Segment | undefined, SegmentBuilder>()
   const room = { passages: ERASED.passages, words: ERASED.words, pieces: ERASED.pieces }
   const erased: { dead: DeadRow; upTo: number }[] = []
@@ -158,7 +154,7 @@ export function eraseSome(base: KnowledgeBase, listBytes = DELETED_BYTES): boole
   return true
 }
 
-/** Adds the terms of a stretch, as far as there is room. Returns the id up to which it may be erased, or undefined. */
+/** Collects the terms of a deleted range within the limits of `room`. Returns the last id that may be erased, or undefined. */
 function collectTerms(
   base: KnowledgeBase,
   { erased, last, title }: DeadRow,
@@ -189,7 +185,7 @@ function collectTerms(
   return rows.length < most ? last : upTo
 }
 
-/** Removes the lists of these terms in which all passages are dead. Returns false if some may be left, because `left.bytes` are used up. */
+/** Removes these terms' lists in which all passages are deleted. Returns false if some may be left, because `left.bytes` is used up. */
 function dropDeadLists(base: KnowledgeBase, { number, ids }: Segment, builder: SegmentBuilder, left: { bytes: number }): boolean {
   const ranges = listDead(base)
   const mostDead = ranges.reduce((sum, { first, last }) => sum + lowerBound(ids, last + 1) - lowerBound(ids, first), 0)
@@ -214,7 +210,7 @@ function dropDeadLists(base: KnowledgeBase, { number, ids }: Segment, builder: S
 
 const listDead = (base: KnowledgeBase): Range[] => base.all<Range>('SELECT first, last FROM dead ORDER BY first')
 
-/** Tells the dead by passage id. */
+/** Returns a function that returns true for the ids of deleted passages. */
 export function deathOf(base: KnowledgeBase): (id: number) => boolean {
   const ranges = listDead(base)
   return (id) => rangeOf(ranges, id) !== undefined

@@ -3,14 +3,14 @@ import { type Bytes, numbersOf, type Posting } from './posting.ts'
 import type { Segment } from './segments.ts'
 
 const LISTS_A_PAGE = 500
-/** Where lists are long, fewer are read at once. */
+/** If lists are long, fewer are read at once. */
 const BYTES_A_PAGE = 1_000_000
 
 export interface ListRow extends Posting {
   key: string
 }
 
-/** The lists of a segment, one after the other. */
+/** Reads the lists of a segment in order of their keys. */
 export class Head {
   readonly part: PostingsPart
   readonly #segment: number
@@ -24,7 +24,7 @@ export class Head {
     this.part = part
   }
 
-  /** The one that it stands at; undefined behind the last. */
+  /** Returns the current list; undefined after the last. */
   row(base: KnowledgeBase): ListRow | undefined {
     if (this.#at === this.#page.length && !this.#isOver) {
       this.#page = []
@@ -51,7 +51,7 @@ export interface PostingsPart {
   ids: number[]
   /** Local number of its first passage in the merged segment. */
   offset: number
-  /** Old local number → new within the part, or -1; undefined where nobody is dead. */
+  /** Old local number → new one within the part, or -1 if deleted. Undefined if no passage is deleted. */
   locals: Int32Array | undefined
 }
 
@@ -73,7 +73,7 @@ export interface Joined {
 export function append(joined: Joined, row: ListRow, part: PostingsPart): void {
   const impacts = row.data.subarray(0, row.df)
   if (part.locals === undefined) {
-    // Nobody is dead: the bytes are copied, and only the first gap is told from where the list before ended.
+    // No passage is deleted: copy the bytes, and adapt only the first gap to the end of the previous list.
     const first = firstGap(row.data, row.df)
     joined.gaps.varint(part.offset + first.gap - 1 - joined.last)
     joined.gaps.append(row.data.subarray(first.end))
@@ -110,7 +110,7 @@ function firstGap(data: Uint8Array, start: number): { gap: number; end: number }
 
 const SURROGATE = /[\ud800-\udfff]/
 
-/** The order of SQLite, that of UTF-8 bytes; JavaScript's differs from it beyond the basic plane. */
+/** Compares in SQLite's order, by UTF-8 bytes. JavaScript's order differs outside the Basic Multilingual Plane. */
 export function precedes(a: string, b: string): boolean {
   return SURROGATE.test(a) || SURROGATE.test(b) ? Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0 : a < b
 }

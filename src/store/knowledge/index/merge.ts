@@ -6,14 +6,14 @@ import { Bytes } from './posting.ts'
 import { hasIdIn, type Range } from './ranges.ts'
 import { insertSegment, ListWriter, listSegments, listSizes, type Segment, setSegment } from './segments.ts'
 
-/** Neighbours of one size that are joined into one. */
+/** Number of neighbour segments of one size that are merged into one. */
 const FAN = 8
 /** Larger segments stay as they are. */
 const MAX_MERGED = 200_000
 
 /**
- * Stretches of erased passages that are kept. With more, the segment that has most of them is rewritten: each question after a change,
- * and each step of an erasure, goes through all of them.
+ * Maximum number of erased ranges. With more, the segment with most of them is rewritten:
+ * each question after a change, and each erase step, reads all of them.
  */
 const MAX_STRETCHES = 5_000
 
@@ -24,16 +24,16 @@ const BYTES_A_DELETION = 4_000_000
 const joinedGaps = new Bytes()
 
 /**
- * Segments that become one, some lists in each transaction: the first `FAN` neighbours of a size, or one with many dead that is written anew. Nobody sees the
- * new one before it is whole; what a crash leaves of it, and then what it takes the place of, is for `emptySome`.
- * Until it is done, nothing may be erased: the words of the erased would stay in lists that are copied already.
+ * Merges segments, some lists per transaction: the first `FAN` neighbours of a size, or one segment with many deleted passages. The new segment
+ * is visible only when it is complete. `emptySome` deletes the replaced segments, or the remains of a merge after a crash.
+ * Nothing may be erased until the merge is done: words of erased passages would stay in lists that are already copied.
  */
 export class Merge {
   readonly #segments: readonly Segment[]
   readonly #parts: readonly PostingsPart[]
   readonly #heads: Head[]
   #number: number | undefined
-  /** The last list that was written. */
+  /** Key of the last written list. */
   #lastKey: string | undefined
 
   private constructor(segments: readonly Segment[], isDead: (id: number) => boolean) {
@@ -47,7 +47,7 @@ export class Merge {
     }
   }
 
-  /** `idle`: neighbours that fit into one become one also where only the small ones have come to weigh something. Undefined where there is nothing to do. */
+  /** Returns undefined if there is nothing to merge. `idle`: also merges fewer neighbours if the small ones are large enough together (see `leftovers`). */
   static begin(base: KnowledgeBase, idle: boolean, maxStretches = MAX_STRETCHES): Merge | undefined {
     if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) return undefined
     const sizes = listSizes(base)
@@ -62,7 +62,7 @@ export class Merge {
     )
   }
 
-  /** One transaction, of about so many milliseconds. False when it is done. Of no more use where it throws, as `unavailable` where earlier steps were lost. */
+  /** Runs one transaction of about `ms` milliseconds. Returns false when done. Do not use it after an error; throws `unavailable` if steps were lost. */
   step(base: KnowledgeBase, ms: number): boolean {
     return base.write(
       () => {
@@ -79,7 +79,7 @@ export class Merge {
     )
   }
 
-  /** Returns false if the last step was lost, as by a crash of a database server: then others may have been given the number. */
+  /** Returns false if a database server crash lost the last step: other segments may have got its number. */
   #isThere(base: KnowledgeBase, number: number): boolean {
     if (base.get('SELECT 1 FROM segment WHERE number = ? AND n = 0', number) === undefined) return false
     return (
@@ -88,7 +88,7 @@ export class Merge {
     )
   }
 
-  /** False where there is none left. */
+  /** Returns false if no list is left. */
   #copyList(base: KnowledgeBase, writer: ListWriter): boolean {
     let key: string | undefined
     for (const head of this.#heads) {
@@ -117,7 +117,7 @@ export class Merge {
     const lengths: Record<Stream, number> = { exact: 0, stems: 0, title: 0, unspaced: 0 }
     let grams = 0
     for (const [i, segment] of this.#segments.entries()) {
-      // The lengths of the dead are not known one by one: they go in proportion.
+      // The lengths of single deleted passages are unknown, so the totals shrink in proportion.
       const share = this.#parts[i]!.ids.length / segment.n
       for (const stream of streams) lengths[stream] += Math.round(segment.lengths[stream] * share)
       grams += Math.round(segment.grams * share)
@@ -131,7 +131,7 @@ export class Merge {
   }
 }
 
-/** Deletes some lists that are in no segment any more, or never came to be. In a transaction of its own, and not while a merge is under way. False when nothing is left. */
+/** Deletes some lists of empty segments (replaced or incomplete), in its own transaction. Not during a merge. Returns false when nothing is left. */
 export function emptySome(base: KnowledgeBase): boolean {
   const segment = base.get<{ number: number }>('SELECT number FROM segment WHERE n = 0 LIMIT 1')?.number
   if (segment === undefined) return false
@@ -167,7 +167,7 @@ function mostlyDead(base: KnowledgeBase, isDead: (id: number) => boolean): Size[
   return segment === undefined ? undefined : [segment]
 }
 
-/** Returns the segment with most stretches of erased passages, if all segments together have too many. */
+/** Returns the segment with most erased ranges, if all segments together have too many. */
 function mostErased(base: KnowledgeBase, maxStretches: number): Size[] | undefined {
   const erased = base.all<Range>(`${ERASED} LIMIT ?`, 2 * maxStretches)
   if (erased.length <= maxStretches) return undefined
@@ -202,7 +202,7 @@ function neighbours(segments: readonly Size[]): Size[] | undefined {
   return undefined
 }
 
-/** The first neighbours that fit into one, and of which the small ones weigh something beside the largest. */
+/** Returns the first neighbours that fit into one segment, if the smaller ones together are at least a quarter of the largest. */
 function leftovers(segments: readonly Size[]): Size[] | undefined {
   const weigh = (run: readonly Size[]): boolean => {
     const largest = run.reduce((most, { n }) => Math.max(most, n), 0)
@@ -223,7 +223,7 @@ const sizeOf = (segments: readonly Size[]): number => segments.reduce((sum, { n 
 
 const ERASED = 'SELECT first, last FROM dead WHERE erased > last ORDER BY first'
 
-/** Drops the marks of erased passages that no segment names any more. */
+/** Deletes the rows of erased ranges that are in no segment. */
 function forgetDead(base: KnowledgeBase): void {
   const erased = base.all<Range>(ERASED)
   if (erased.length === 0) return

@@ -1,30 +1,30 @@
 const MAX_TIMES = 255
 
-/** The occurrences of each term in order of their passages: those of term n are `packed` from `starts[n]` to `starts[n + 1]`. */
+/** The occurrences of each term in passage order. Term n has `packed` from `starts[n]` to `starts[n + 1]`. */
 export interface TermOccurrences {
-  /** Of the terms, in their order. */
+  /** Term numbers, sorted by term. */
   numbers: Uint32Array
   packed: Int32Array
   starts: Int32Array
 }
 
-/** The occurrences of terms in passages: put down as they come, passage by passage, and sorted by term at the end. */
+/** Collects the occurrences of terms passage by passage, and sorts them by term at the end. */
 export class Occurrences {
-  /** By number: terms are numbered as they are met. */
+  /** By number. Terms are numbered in order of their first occurrence. */
   readonly terms: string[] = []
   readonly #numbers = new Map<string, number>()
-  /** By number of the term: where its newest occurrence stands. */
+  /** Index of the newest occurrence, by term number. */
   #newest = new Int32Array(64).fill(-1)
-  /** Of each occurrence the number of its term; and local number of the passage × 256 + times. */
+  /** For each occurrence: its term number; and local number of the passage × 256 + times. */
   #termOf = new Int32Array(256)
   #packed = new Int32Array(256)
   #length = 0
   #local = 0
-  /** Where the occurrences of the passage under way begin. */
+  /** Index of the first occurrence in the current passage. */
   #begun = 0
   #byTerm: TermOccurrences | undefined
 
-  /** What is put from now on is of this passage. They come in ascending order. */
+  /** Starts a passage: the next `put` calls belong to it. Local numbers must ascend. */
   begin(local: number): void {
     this.#local = local
     this.#begun = this.#length
@@ -55,7 +55,7 @@ export class Occurrences {
     this.#packed[this.#length++] = this.#local * 256 + times
   }
 
-  /** Once nothing more is put. */
+  /** Returns the occurrences sorted by term. Call it after the last `put`. */
   byTerm(): TermOccurrences {
     this.#byTerm ??= this.#sort()
     return this.#byTerm
@@ -67,7 +67,7 @@ export class Occurrences {
     for (let i = 0; i < this.#length; i++) starts[this.#termOf[i]! + 2]!++
     for (let n = 2; n < starts.length; n++) starts[n]! += starts[n - 1]!
     const packed = new Int32Array(this.#length)
-    // One place further on: so each start ends up where the next term begins.
+    // Starts are shifted by one entry, so that each start ends up where the next term begins.
     for (let i = 0; i < this.#length; i++) packed[starts[this.#termOf[i]! + 1]!++] = this.#packed[i]!
     const numbers = Uint32Array.from(terms, (_, n) => n).sort((a, b) => (terms[a]! < terms[b]! ? -1 : 1))
     return { numbers, packed, starts }

@@ -1,23 +1,23 @@
-/** A list of the index in memory: for each of `df` passages (local numbers of a segment, ascending) an impact of one byte. */
+/** A posting list in memory: a one-byte impact for each of `df` passages (local numbers of a segment, ascending). */
 export interface Posting {
   df: number
-  /** The last local number in the list: where the next list of a merge goes on. */
+  /** The last local number in the list, from which a merge continues with the next list. */
   last: number
   /** `df` impacts, then `df` gaps as 7-bit varints, the first gap from -1. */
   data: Uint8Array
 }
 
 export const BM25_K1 = 1.2
-/** The most that a term can score before its idf, which impact 255 stands for. */
+/** The maximum score of a term before its idf, encoded as impact 255. */
 export const MAX_IMPACT = BM25_K1 + 1
 
-/** BM25's term weight as one byte, at least 1. `b` says how much length counts. */
+/** Returns BM25's term weight as one byte, at least 1. `b` says how much length counts. */
 export function toImpact(tf: number, length: number, average: number, b: number): number {
   const weight = (tf * MAX_IMPACT) / (tf + BM25_K1 * (1 - b + (b * length) / average))
   return Math.min(255, Math.max(1, Math.round((255 / MAX_IMPACT) * weight)))
 }
 
-/** Bytes that grow as they are written. */
+/** A byte buffer that grows as it is written. */
 export class Bytes {
   #bytes = new Uint8Array(4096)
   length = 0
@@ -42,7 +42,7 @@ export class Bytes {
     this.length += bytes.length
   }
 
-  /** A view of what was written from byte `start` on, good until `clear`. */
+  /** Returns a view of the bytes written from `start` on, valid until `clear`. */
   view(start = 0): Uint8Array {
     return this.#bytes.subarray(start, this.length)
   }
@@ -58,7 +58,7 @@ export class Bytes {
   }
 }
 
-/** The numbers of a list of varint gaps that starts at byte `at` of `data`. */
+/** Yields the numbers of a list of varint gaps that starts at byte `at` of `data`. */
 export function* numbersOf(data: Uint8Array, at: number): Generator<number> {
   let number = -1
   for (let i = at; i < data.length; ) {
@@ -73,7 +73,7 @@ export function* numbersOf(data: Uint8Array, at: number): Generator<number> {
   }
 }
 
-/** The same, for where a generator would cost more than what is done with the numbers. */
+/** Does the same without a generator, which can cost more than the work on the numbers. */
 export function forEachNumber(data: Uint8Array, at: number, visit: (number: number) => void): void {
   let number = -1
   for (let i = at; i < data.length; ) {
@@ -88,10 +88,7 @@ export function forEachNumber(data: Uint8Array, at: number, visit: (number: numb
   }
 }
 
-/**
- * Adds `weight` times each impact of the list to the slot of its passage, and `times` as much in `others`; `offset` is the slot of the
- * segment's first.
- */
+/** Adds `weight` times each impact to the slot of its passage, and `times` that score in `others`. `offset`: slot of the segment's first passage. */
 export function accumulate(
   posting: Posting,
   weight: number,

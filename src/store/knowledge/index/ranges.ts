@@ -1,12 +1,12 @@
 import { forEachNumber } from './posting.ts'
 
-/** Passages by their ids, both ends included. */
+/** A range of passage ids, both ends included. */
 export interface Range {
   first: number
   last: number
 }
 
-/** The range that holds an id, of such as lie apart from each other and are in order. */
+/** Returns the range that contains an id. The ranges must be sorted and must not overlap. */
 export function rangeOf<T extends Range>(ranges: readonly T[], id: number): T | undefined {
   let low = 0
   let high = ranges.length
@@ -32,7 +32,7 @@ export function areAllIn(ranges: readonly Range[], ids: Uint32Array, { data, df 
   return isIn
 }
 
-/** Position of the first id that is not below `id`, none of those before `from` being one. Quick if it is near `from`. */
+/** Returns the position of the first id that is at least `id`, from position `from` on. Fast if the result is near `from`. */
 export function lowerBound(ids: Uint32Array, id: number, from = 0): number {
   let low = from
   let step = 1
@@ -46,7 +46,7 @@ export function lowerBound(ids: Uint32Array, id: number, from = 0): number {
   return low
 }
 
-/** True where one of the ids, which ascend, lies in the range. */
+/** Returns true if one of the ascending ids is in the range. */
 export function hasIdIn(ids: Uint32Array, { first, last }: Range): boolean {
   const at = lowerBound(ids, first)
   return at < ids.length && ids[at]! <= last

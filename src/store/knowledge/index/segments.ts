@@ -2,18 +2,18 @@ import { bytesOf, type KnowledgeBase, type SqlValue } from '../base.ts'
 import { letterOf, type SegmentBuilder, type Stream, streams } from './build.ts'
 import { Bytes, toImpact } from './posting.ts'
 
-/** A row of `segment`: what an index part holds, without its lists. */
+/** A row of `segment`: an index part without its lists. */
 export interface Segment {
   number: number
   n: number
   /** Passage ids by local number, ascending. */
   ids: Uint32Array
-  /** Terms over all its passages, by stream, and n-grams. */
+  /** Totals of all its passages: terms by stream, and n-grams. */
   lengths: Record<Stream, number>
   grams: number
 }
 
-/** How much a long passage is held against a term. A title is short whatever it says. */
+/** BM25's `b`: how much the length of a passage lowers a term's weight. Lower for titles, because a title is always short. */
 const LENGTH_SHARE: Record<Stream, number> = { exact: 0.75, stems: 0.75, title: 0.4, unspaced: 0.75 }
 
 interface SegmentRow {
@@ -28,8 +28,8 @@ interface SegmentRow {
 }
 
 /**
- * All segments, by the ids of their passages. Those in `known` (by number) are taken from there: a segment never changes. After a crash of a database server has lost
- * one, another may have its number.
+ * Returns all segments in order of passage ids, from `known` (by number) if possible: a segment never changes.
+ * A number can be reused after a database server crash loses its segment, so `n` and `first` must match.
  */
 export function listSegments(base: KnowledgeBase, known?: ReadonlyMap<number, Segment>): Segment[] {
   const listed = base.all<{ number: number; first: number; n: number }>(
@@ -59,7 +59,7 @@ function toSegment(row: SegmentRow): Segment {
   }
 }
 
-/** All segments without their ids: number and passages. */
+/** Returns the number and passage count of all segments. */
 export function listSizes(base: KnowledgeBase): Pick<Segment, 'number' | 'n'>[] {
   return base.all('SELECT number, n FROM segment WHERE n > 0 ORDER BY first')
 }
@@ -67,7 +67,7 @@ export function listSizes(base: KnowledgeBase): Pick<Segment, 'number' | 'n'>[] 
 export const countSegments = (base: KnowledgeBase): number =>
   base.get<{ segments: number }>('SELECT count(*) AS segments FROM segment WHERE n > 0')!.segments
 
-/** An empty one, which is no part of the index as long as it stays so. */
+/** Inserts an empty segment, and returns its number. It is not part of the index while it is empty. */
 export function insertSegment(base: KnowledgeBase): number {
   return base.run(
     'INSERT INTO segment (first, n, ids, exact, stems, title, unspaced, grams) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
@@ -90,7 +90,7 @@ const toRow = ({ ids, lengths, grams }: Holding) => [
   grams,
 ]
 
-/** What it holds from now on; left out: nothing. */
+/** Sets the contents of a segment; the default empties it. */
 export function setSegment(base: KnowledgeBase, number: number, holding = NOTHING): void {
   base.run(
     'UPDATE segment SET first = ?, n = ?, ids = ?, exact = ?, stems = ?, title = ?, unspaced = ?, grams = ? WHERE number = ?',
@@ -104,7 +104,7 @@ const LISTS_AT_ONCE = 320
 
 /** Writes the lists of a segment, in order of their keys, many at a time. */
 export class ListWriter {
-  /** Of the list under way: what is written here is what `put` takes. */
+  /** Data of the current list: write it here before `put`. */
   readonly data = new Bytes()
   readonly #base: KnowledgeBase
   readonly #segment: number
@@ -122,7 +122,7 @@ export class ListWriter {
     if (this.#rows.length === LISTS_AT_ONCE) this.flush()
   }
 
-  /** In the transaction of the lists put last. */
+  /** Writes the remaining lists. Call it in the transaction of their `put` calls. */
   flush(): void {
     this.#base.insertMany(INSERT_LIST, this.#rows)
     this.#rows = []
@@ -132,8 +132,8 @@ export class ListWriter {
 }
 
 /**
- * Writes what the builder collected as a new segment over the passages `ids`. In a transaction of the caller.
- * The average lengths that impacts are made with are those of the base at this moment, and stay frozen in the segment.
+ * Writes the builder's lists as a new segment over the passages `ids`. Runs in the caller's transaction.
+ * Impacts use the base's average lengths at this moment, which stay fixed in the segment.
  */
 export function writeSegment(base: KnowledgeBase, builder: SegmentBuilder, ids: Uint32Array): void {
   const sums = Object.fromEntries(
@@ -160,7 +160,7 @@ export function writeSegment(base: KnowledgeBase, builder: SegmentBuilder, ids: 
   writer.flush()
 }
 
-/** Writes one list; returns its last number. */
+/** Writes one list, and returns its last number. */
 function encode(packed: Int32Array, data: Bytes, impact: (local: number, times: number) => number): number {
   for (const entry of packed) data.byte(impact(entry >>> 8, entry & 255))
   let last = -1

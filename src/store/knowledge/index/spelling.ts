@@ -6,58 +6,58 @@ import { forEachNumber } from './posting.ts'
 /** A word of the vocabulary that shares 3-grams with another. */
 export interface SimilarWord {
   word: string
-  /** Passages that hold it. */
+  /** Number of passages that contain it. */
   df: number
-  /** 0 to 1. */
+  /** Dice coefficient, 0 to 1. */
   dice: number
 }
 
-/** Words that are spelt like another, and what it took to find them. */
+/** Words with a similar spelling, and the cost of finding them. */
 export interface SimilarWords {
   words: SimilarWord[]
-  /** Entries of lists that were read. */
+  /** Number of list entries that were read. */
   entries: number
 }
 
-/** A 3-gram that more words hold says little; a vocabulary of a million words of one language has none. */
+/** A 3-gram in more words says little and is skipped. A vocabulary of a million words of one language has none. */
 const MOST_ENTRIES_OF_LIST = 200_000
-/** Of one word, the shortest lists first. */
+/** Entries read for one word, shortest lists first. */
 const MOST_ENTRIES_OF_WORD = 1_000_000
 /** Words whose lengths are read at once. */
 const LENGTHS_AT_ONCE = 100_000
 
 const LISTS = `SELECT n, CASE WHEN n <= ${MOST_ENTRIES_OF_LIST} THEN data END AS data FROM spelling WHERE gram = ?`
-/** As text, because a row for each word takes a hundred times its bytes. */
+/** Packed as text, because one row per word takes a hundred times its bytes. */
 const LENGTHS = `SELECT string_agg(number || ' ' || length(word), ',') AS packed FROM word WHERE number > ? AND number <= ?`
 
 interface Lengths {
   packed: string | null
 }
 
-// 3-grams shared with each word, by number: of all bases of this thread in turn, and zero between words.
+// Number of shared 3-grams by word number. All bases of this thread use it in turn; it is zero between words.
 let shared = new Uint8Array(0)
 
-/** The words of a base, as they are spelt. Read within one `KnowledgeIndex.read`. */
+/** The spelling of a base's words. Use it within one `KnowledgeIndex.read`. */
 export class Vocabulary {
   readonly #base: KnowledgeBase
-  /** By number of the word; a word of n letters has n 3-grams, with its boundary marks. 0: no such word. */
+  /** Word lengths by word number; 0 if there is no such word. A word of n letters has n 3-grams, including its boundary marks. */
   #lengths = new Uint8Array(0)
   #last = 0
-  /** Read ahead, up to a number. */
+  /** Lengths that were read ahead, up to word number `upTo`. */
   #next: { lengths: Lengths; upTo: number } | undefined
 
   constructor(base: KnowledgeBase) {
     this.#base = base
   }
 
-  /** Passages that hold the word. */
+  /** Returns the number of passages that contain the word. */
   frequency(word: string): number {
     return this.#base.get<{ df: number }>('SELECT df FROM word WHERE word = ?', word)?.df ?? 0
   }
 
   /**
-   * Words that share at least `leastShared` 3-grams with this one and are alike by at least `leastDice`; the most alike first. Throws `NotYet` while the
-   * lengths of a large vocabulary are read.
+   * Returns words with at least `leastShared` common 3-grams and a Dice coefficient of at least `leastDice`, most similar first.
+   * Throws `NotYet` while the lengths of a large vocabulary are read.
    */
   similar(word: string, leastShared: number, leastDice: number, most: number): SimilarWords {
     if (!this.#loadLengths()) return { words: [], entries: 0 }
@@ -78,7 +78,7 @@ export class Vocabulary {
     return { words: best.flatMap(({ dice }, i) => (rows[i] === undefined ? [] : [{ ...rows[i], dice }])), entries }
   }
 
-  /** Counts in `shared`, for the words that it returns. */
+  /** Counts common 3-grams in `shared`, and returns the numbers of the counted words. */
   #count(grams: readonly string[], leastShared: number): { touched: number[]; entries: number } {
     const lists = this.#base
       .getMany<{ n: number; data: Uint8Array | null }>(
@@ -93,7 +93,7 @@ export class Vocabulary {
     for (const [i, { n, data }] of lists.entries()) {
       if (entries + n > MOST_ENTRIES_OF_WORD) break
       entries += n
-      // A word met first now could not share enough any more.
+      // A word that first appears now cannot share enough 3-grams.
       const open = lists.length - i >= leastShared
       forEachNumber(data, 0, (number) => {
         if (shared[number] === 0) {
@@ -106,7 +106,7 @@ export class Vocabulary {
     return { touched, entries }
   }
 
-  /** Numbers only ever go up, so what is known stays. False where more has to arrive first. */
+  /** Reads the lengths of new words; known lengths stay valid because numbers only increase. Returns false if rows must be fetched first. */
   #loadLengths(): boolean {
     const last = this.#base.get<{ last: number | null }>('SELECT max(number) AS last FROM word')?.last ?? 0
     if (last <= this.#last) return true
@@ -133,7 +133,7 @@ export class Vocabulary {
   }
 }
 
-/** Inserts a word into the list of the `most` best, best first. Of equal words, the first stays. */
+/** Inserts a word into the list of the `most` best, best first. On a tie, the word inserted first stays first. */
 function insertBest(best: { number: number; dice: number }[], one: { number: number; dice: number }, most: number): void {
   if (best.length === most && one.dice <= best.at(-1)!.dice) return
   let at = best.length
@@ -146,7 +146,7 @@ const SPACE = 0x20
 const COMMA = 0x2c
 const ZERO = 0x30
 
-/** Sets the lengths of a text such as `7 4,8 11`. */
+/** Parses text such as `7 4,8 11` (word number and length) into `lengths`. */
 function unpack(packed: string, lengths: Uint8Array): void {
   let number = 0
   let value = 0

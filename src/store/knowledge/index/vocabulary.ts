@@ -3,10 +3,10 @@ import type { KnowledgeBase } from '../base.ts'
 import type { SegmentBuilder } from './build.ts'
 import { Bytes } from './posting.ts'
 
-/** Words longer than this are identifiers: nobody misspells them. */
+/** Longer words are identifiers, which people do not misspell. */
 const MAX_WORD = 40
 
-/** In how many of the passages that were collected each word stands, and each 4-gram. */
+/** Returns the number of collected passages that contain each word, and each 4-gram. */
 export function countsOf(builder: SegmentBuilder): { words: [string, number][]; grams: [string, number][] } {
   const { exact } = builder.lists
   const { numbers, starts } = exact.byTerm()
@@ -22,7 +22,7 @@ export function countsOf(builder: SegmentBuilder): { words: [string, number][]; 
   return { words, grams: grams.inOrder() }
 }
 
-/** Counts the words of a segment's passages into the vocabulary, new ones with their spelling. In a transaction of the caller. */
+/** Adds the words of a segment's passages to the vocabulary, new words with their spelling. Runs in the caller's transaction. */
 export function addToVocabulary(base: KnowledgeBase, builder: SegmentBuilder): void {
   const { words, grams } = countsOf(builder)
   const known = base.getMany<{ number: number }>(
@@ -60,7 +60,7 @@ function addWords(base: KnowledgeBase, words: [string, number][]): void {
 
 const scratch = new Bytes()
 
-/** Adds words to those that hold each of these 3-grams. */
+/** Appends word numbers to the spelling lists of these 3-grams. */
 function appendSpelling(base: KnowledgeBase, holders: ReadonlyMap<string, readonly number[]>): void {
   const rows = base.getMany<{ n: number; last: number; data: Uint8Array }>(
     'SELECT n, last, data FROM spelling WHERE gram = ?',
@@ -87,7 +87,7 @@ function appendSpelling(base: KnowledgeBase, holders: ReadonlyMap<string, readon
   }
 }
 
-/** Takes back what `addToVocabulary` counted for the same passages; a word whose last passage goes leaves no trace of its letters. */
+/** Reverts `addToVocabulary` for the same passages. Deletes words without passages, so that no trace of their letters stays. */
 export function takeFromVocabulary(base: KnowledgeBase, builder: SegmentBuilder): void {
   const { words, grams } = countsOf(builder)
   for (const [word, df] of words) {

@@ -2,10 +2,10 @@ import type { Step } from '../../postgres/batch.ts'
 import type { SqlValue } from '../base.ts'
 import { scope } from './scope.ts'
 
-/** The rows of a statement sent for many parameters at once say for which of them, from 1. */
+/** Column with the position (from 1) of the parameter set that a row belongs to. */
 export const PLACE = '#'
 
-/** The first row of a statement for each of many parameters, as one statement. */
+/** Returns one statement that selects the first row of a statement for each set of parameters. */
 export function selectTogether(agentId: string, sql: string, each: readonly SqlValue[][]): Step {
   const { from, params, column } = unnested(each)
   const inner = scope(sql).text.replace(/\$(\d+)/g, (text, number: string) =>
@@ -21,7 +21,7 @@ export function selectTogether(agentId: string, sql: string, each: readonly SqlV
 const INSERTION = /^(INSERT INTO [^(]+\([^)]*\)) VALUES \(([^)]*)\)([\s\S]*)$/
 const CONFLICT = /ON CONFLICT \(agent_id, ([^)]*)\)/
 
-/** Insertions that follow on each other, as few statements as may be; each is the text of `scope` with its parameters. */
+/** Joins consecutive inserts into as few statements as possible. Each step is the text of `scope` with its parameters. */
 export function insertTogether(steps: readonly Step[]): Step[] {
   const joined: Step[] = []
   for (let from = 0; from < steps.length; ) {
@@ -49,7 +49,7 @@ function joinInsertions(steps: readonly Step[]): readonly Step[] {
   return [{ sql: `${head} SELECT ${selected.join(', ')} FROM ${from}${tail}`, params: [first![0]!, ...params], prepared: true }]
 }
 
-/** One statement may change no row twice. */
+/** Returns true if the inserts change a row twice, which one statement must not do. */
 function touchesTwice(head: string, items: readonly string[], tail: string, each: readonly SqlValue[][]): boolean {
   const conflict = CONFLICT.exec(tail)?.[1]
   if (conflict === undefined) return false
@@ -58,7 +58,7 @@ function touchesTwice(head: string, items: readonly string[], tail: string, each
   return new Set(each.map((params) => JSON.stringify(places.map((place) => params[place])))).size < each.length
 }
 
-/** A table `k` with a row for each of the parameters, in their order, and their place `i`. */
+/** Returns a table `k` with one row per set of parameters, in order, and its position `i`. */
 function unnested(each: readonly SqlValue[][]): { from: string; params: SqlValue[]; column: (i: number) => string } {
   const types = each[0]!.map((_, i) => typeOf(each, i))
   const given = types.flatMap((type, i) => (type === undefined ? [] : [{ type, i }]))
@@ -66,13 +66,13 @@ function unnested(each: readonly SqlValue[][]): { from: string; params: SqlValue
   const names = given.map(({ i }) => `p${i}`)
   return {
     from: `unnest(${lists.join(', ')}) WITH ORDINALITY AS k (${[...names, 'i'].join(', ')})`,
-    // The driver makes arrays of lists.
+    // The driver converts lists to arrays.
     params: given.map(({ i }) => each.map((params) => params[i]!)) as unknown as SqlValue[],
     column: (i) => (types[i] === undefined ? 'NULL' : `k.p${i}`),
   }
 }
 
-/** Undefined where all are null. */
+/** Returns the SQL type of parameter `i`; undefined if all its values are null. */
 function typeOf(each: readonly SqlValue[][], i: number): string | undefined {
   let type: string | undefined
   for (const params of each) {

@@ -9,7 +9,7 @@ import type { BlockingAnswer, BlockingRequest, ConnectionStart } from './blockin
 const { url, pooler, port, signal } = workerData as ConnectionStart
 
 const CONNECT_WITHIN_MS = 5_000
-/** The process that holds a base waits so long for a change of it. Changes are short. */
+/** How long the process with a base's lease waits for another change of the base. Changes are short. */
 const LOCK_WITHIN_MS = 5_000
 const ANSWER_WITHIN_MS = 60_000
 
@@ -26,7 +26,7 @@ async function connect(): Promise<pg.Client> {
     pipeline: !pooler,
     ...(pooler ? {} : { lock_timeout: LOCK_WITHIN_MS }),
   })
-  // One that breaks in use is told of by the statement under way.
+  // If the connection breaks in use, the running statement reports the error.
   fresh.on('error', () => forget(fresh))
   await fresh.connect()
   return fresh
@@ -38,7 +38,7 @@ function forget(broken: pg.Client): void {
 }
 
 async function run({ steps, continues }: BlockingRequest): Promise<SqlRow[][]> {
-  // Its transaction is gone with it: a new connection would write the rest of it alone.
+  // The transaction ended with the connection: a new connection would write only the rest of it.
   if (continues && client === undefined) throw new Error('the connection was closed within a transaction')
   client ??= await connect()
   const open = client
@@ -50,7 +50,7 @@ async function run({ steps, continues }: BlockingRequest): Promise<SqlRow[][]> {
   }
 }
 
-/** Ends what an error may have left open. */
+/** Rolls back a transaction that an error left open. Resolves to false if that fails. */
 const isClean = (open: pg.Client): Promise<boolean> =>
   open.query('ROLLBACK').then(
     () => true,

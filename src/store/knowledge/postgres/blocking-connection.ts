@@ -10,25 +10,21 @@ export interface ConnectionSettings {
   pooler: boolean
 }
 
-/** What the thread is started with. */
+/** `workerData` of the thread. */
 export interface ConnectionStart extends ConnectionSettings {
   port: MessagePort
   signal: Int32Array
 }
 
-/** What the thread is asked. `continues`: the steps stand in a transaction that was begun before. */
+/** A request to the thread. `continues`: the steps belong to a transaction that was begun before. */
 export interface BlockingRequest {
   steps: Step[]
   continues: boolean
 }
 
-/** What the thread answers. */
 export type BlockingAnswer = { rows: SqlRow[][] } | { message: string; isTransient: boolean; isLocked: boolean }
 
-/**
- * A connection to PostgreSQL that the thread using it stands still for: the connection lives in a thread of its own. Only for threads that have
- * nothing else to do meanwhile.
- */
+/** A connection to PostgreSQL that blocks the calling thread: it lives in another thread. Only for threads with no other work. */
 export class WaitingConnection {
   readonly #signal = new Int32Array(new SharedArrayBuffer(4))
   readonly #port: MessagePort
@@ -46,14 +42,13 @@ export class WaitingConnection {
   }
 
   /**
-   * Sends them all at once, and waits. Returns the rows of each; what comes behind one that failed is not done, as long as it stands in the same
-   * transaction, which is over then. `continues`: they stand in a transaction that was begun before. Throws `BaseBusy` where a lock was not had in time, and
-   * `unavailable` where trying again may help.
+   * Sends all steps at once, and blocks. Returns the rows of each. A failed step ends its transaction, and the rest of that transaction does not run.
+   * `continues`: the steps belong to an open transaction. Throws `BaseBusy` on a lock timeout, and `unavailable` if a retry may help.
    */
   run(steps: Step[], continues = false): SqlRow[][] {
     const before = Atomics.load(this.#signal, 0)
     this.#port.postMessage({ steps, continues } satisfies BlockingRequest)
-    // The call that wakes may come from the answer before.
+    // The wake-up may come from the previous answer.
     while (Atomics.load(this.#signal, 0) === before) Atomics.wait(this.#signal, 0, before)
     const { message: answer } = receiveMessageOnPort(this.#port) as { message: BlockingAnswer }
     if ('rows' in answer) return answer.rows

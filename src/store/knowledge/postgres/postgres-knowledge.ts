@@ -14,33 +14,33 @@ import { type ConnectionSettings, WaitingConnection } from './blocking-connectio
 import { RemovedBases, removeBase, SHORT_LOCK } from './removal.ts'
 import { NUMBERED, nearTable, type Scoped, scope } from './scope.ts'
 
-/** Changes that wait to be sent: each takes some memory, here and on the way. */
+/** Limits of buffered changes: each change takes memory here and in transit. */
 const MOST_WAITING = 2_000
 const MOST_WAITING_BYTES = 4 * 1_024 * 1_024
-/** Rows of one statement for so many parameters are asked for in one statement. */
+/** From this number of parameter sets on, one statement fetches the rows of all. */
 const TOGETHER_FROM = 3
 const ROWS_AT_ONCE = 2_000
 const COUNTERS = Object.keys(NUMBERED)
 const IS_MADE = 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $1'
-/** Whoever remembers that an agent has no base must forget it (see `generation`). */
+/** Increments `generation`: readers that cached that the agent has no base must drop this entry. */
 const MAKE = `WITH made AS (INSERT INTO knowledge_manifest (agent_id) SELECT id FROM agent WHERE id = $1 FOR SHARE ON CONFLICT DO NOTHING
   RETURNING agent_id) UPDATE generation SET n = n + 1 WHERE EXISTS (SELECT agent_id FROM made)`
 const LOCK = `SELECT ${COUNTERS.map((table) => `last_${table}`).join(', ')}, holder, hold FROM knowledge_manifest WHERE agent_id = $1 FOR UPDATE`
-/** Whoever holds a base says so again with every piece of its work. A replica that is settled as gone holds nothing. */
+/** Duration of a base's lease, renewed with every piece of work. A replica that is removed from `replica` has no lease. */
 const HELD_FOR = '15 seconds'
 const IS_FREE = `(holder IS NULL OR holder = $1 OR held_until < clock_timestamp() OR NOT EXISTS (SELECT 1 FROM replica WHERE replica.id = holder))`
 const HOLD = `UPDATE knowledge_manifest SET hold = CASE WHEN holder = $1 THEN hold ELSE hold + 1 END, holder = $1,
   held_until = clock_timestamp() + INTERVAL '${HELD_FOR}' WHERE agent_id = (SELECT agent_id FROM knowledge_manifest
   WHERE agent_id = $2 AND ${IS_FREE} FOR UPDATE SKIP LOCKED) RETURNING hold, work`
-/** Locks the row at once, or fails. */
+/** Locks the row, or fails at once. */
 const FREE_ROW = '(SELECT agent_id FROM knowledge_manifest WHERE agent_id = $2 FOR UPDATE NOWAIT)'
-/** While a change locks the row. */
+/** Checks the lease while a change locks the row. */
 const IS_HELD = 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $2 AND holder = $1 AND hold = $3'
 const KEEP_HELD = `UPDATE knowledge_manifest SET held_until = clock_timestamp() + INTERVAL '${HELD_FOR}' WHERE agent_id IN
   (SELECT agent_id FROM knowledge_manifest WHERE holder = $1 AND agent_id = ANY(string_to_array($2, ',')) FOR UPDATE SKIP LOCKED)`
 const LET_GO = `UPDATE knowledge_manifest SET is_pending = 0, holder = NULL, held_until = NULL
   WHERE agent_id = $1 AND holder = $2 AND work = $3 RETURNING agent_id`
-/** A batch of passages takes far less where the provider answers. */
+/** Duration of the embedding lease. A batch of passages takes far less if the provider answers. */
 const EMBEDS_FOR = '60 seconds'
 const CLAIM_EMBEDDING = `UPDATE knowledge_manifest SET embedder = $1, embeds_until = clock_timestamp() + INTERVAL '${EMBEDS_FOR}' WHERE agent_id = ${FREE_ROW}
   AND (embedder IS NULL OR embedder = $1 OR embeds_until < clock_timestamp() OR NOT EXISTS (SELECT 1 FROM replica WHERE replica.id = embedder))
@@ -48,19 +48,19 @@ const CLAIM_EMBEDDING = `UPDATE knowledge_manifest SET embedder = $1, embeds_unt
 const END_EMBEDDING = `UPDATE knowledge_manifest SET embedder = NULL, embeds_until = NULL WHERE agent_id = ${FREE_ROW} AND embedder = $1`
 
 export interface PostgresKnowledgeOptions extends ConnectionSettings {
-  /** What this process is known by among those that share the database. */
+  /** Replica id of this process, unique in the database. */
   holder: string
-  /** Vectors from which on a base is searched by pgvector; left out: none is. */
+  /** Number of vectors from which pgvector searches a base. Default: never. */
   nearFrom?: number
 }
 
-/** Knowledge bases in PostgreSQL, for the thread that made it. */
+/** Knowledge bases in PostgreSQL, for the thread that created this object. */
 export class PostgresKnowledge implements KnowledgeStore {
   readonly #settings: ConnectionSettings
   readonly #holder: string
   readonly #nearFrom: number
   readonly isShared = true
-  /** As of the last `hold`. */
+  /** Leases as of the last `hold`, by agent. */
   readonly #held = new Map<string, { hold: number; work: number }>()
   readonly #removed = new RemovedBases(() => this.#write)
   #writing: WaitingConnection | undefined
@@ -72,7 +72,7 @@ export class PostgresKnowledge implements KnowledgeStore {
     this.#nearFrom = nearFrom
   }
 
-  /** Of an agent that is gone, the base refuses every change. */
+  /** If the agent is deleted, the base rejects every change. */
   openToWrite(agentId: string): KnowledgeBase {
     const [made] = this.#write.run([{ sql: IS_MADE, params: [agentId], prepared: true }])
     if (made!.length === 0)
@@ -108,10 +108,10 @@ export class PostgresKnowledge implements KnowledgeStore {
     return rows!.map((row) => row['agent_id'] as string)
   }
 
-  /** Nothing to do: every base says so itself. */
+  /** Nothing to do: every base stores its own `reading`. */
   endOutdated(): void {}
 
-  /** Nothing to do: every change says so itself. */
+  /** Nothing to do: every change sets the mark itself. */
   markPending(): void {}
 
   unmarkPending(agentId: string): boolean {
@@ -124,7 +124,7 @@ export class PostgresKnowledge implements KnowledgeStore {
 
   hold(agentId: string): 'taken' | 'kept' | false {
     const before = this.#held.get(agentId)
-    // One that a crash of the server forgets is taken again.
+    // If a server crash loses the lease, it is taken again.
     const [, , rows] = this.#write.run([
       { sql: 'BEGIN' },
       { sql: 'SET LOCAL synchronous_commit = off' },
@@ -195,7 +195,7 @@ export class PostgresKnowledge implements KnowledgeStore {
       try {
         this.#write.run([{ sql, params: [this.#holder] }])
       } catch {
-        // They are free soon.
+        // The leases expire soon.
       }
     }
     this.#writing?.close()
@@ -216,7 +216,7 @@ function scoped(sql: string): Scoped {
   return known
 }
 
-/** The knowledge base of one agent. Changes of a transaction are sent together, before the next thing is read. */
+/** The knowledge base of one agent. Buffers the changes of a transaction, and sends them before the next read. */
 class PostgresBase implements KnowledgeBase {
   readonly #connection: WaitingConnection
   readonly #agentId: string
@@ -225,12 +225,12 @@ class PostgresBase implements KnowledgeBase {
   #waiting: Step[] = []
   #waitingBytes = 0
   #transaction: 'read' | 'write' | undefined
-  /** The numbers given last, by table; and as they were when the transaction began. */
+  /** Last row numbers by table, initially as of the start of the transaction. */
   #last: Record<string, number> = {}
   #cursors = 0
   #isOpen = true
 
-  /** `isHeld` tells by the base's row whether this process works on it alone. */
+  /** `isHeld` checks by the manifest row whether this process has the lease. */
   constructor(connection: WaitingConnection, agentId: string, nearFrom: number, isHeld: (row: SqlRow) => boolean = () => false) {
     this.#connection = connection
     this.#agentId = agentId
@@ -288,7 +288,7 @@ class PostgresBase implements KnowledgeBase {
       number = this.#last[numbered]! + 1
       this.#last[numbered] = number
     }
-    // What a caller uses again is sent as it is now.
+    // The caller may reuse its buffers, so copy them.
     const kept = params.map((value) => (value instanceof Uint8Array ? value.slice() : value))
     this.#waiting.push(this.#step(sql, numbered === undefined ? kept : [...kept, number]))
     for (const value of kept) if (value instanceof Uint8Array) this.#waitingBytes += value.length
@@ -296,7 +296,7 @@ class PostgresBase implements KnowledgeBase {
     return number
   }
 
-  /** They are joined when they are sent. */
+  /** `insertTogether` joins the rows when they are sent. */
   insertMany(sql: string, rows: readonly SqlValue[][]): number {
     let last = 0
     for (const row of rows) last = this.run(sql, ...row)
@@ -329,7 +329,7 @@ class PostgresBase implements KnowledgeBase {
       const result = work()
       const given = COUNTERS.filter((table) => this.#last[table] !== held[`last_${table}`])
       const sets = given.map((table, i) => `last_${table} = $${i + 2}`)
-      // What comes from outside may be work for whoever holds the base.
+      // A change from outside may create work for the process with the lease.
       if (bringsWork) sets.push('work = work + 1', 'is_pending = 1')
       if (sets.length > 0)
         this.#waiting.push({
@@ -358,7 +358,7 @@ class PostgresBase implements KnowledgeBase {
     }
   }
 
-  /** Nothing to do: what is deleted leaves the server's files with its vacuum. */
+  /** Nothing to do: the server's vacuum removes deleted data from its files. */
   scrub(): boolean {
     return true
   }
@@ -418,11 +418,11 @@ class PostgresBase implements KnowledgeBase {
     try {
       this.#connection.run([{ sql: 'ROLLBACK' }])
     } catch {
-      // Of a connection that broke nothing is left.
+      // A broken connection has nothing to roll back.
     }
   }
 
-  /** Sends what waits, and these behind it; returns the rows of these. */
+  /** Sends the buffered changes, then `steps`. Returns the rows of `steps`. */
   #ask(steps: Step[]): SqlRow[][] {
     const waiting = insertTogether(this.#waiting)
     this.#waiting = []

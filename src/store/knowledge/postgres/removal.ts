@@ -2,15 +2,15 @@ import type { SqlValue } from '../base.ts'
 import type { WaitingConnection } from './blocking-connection.ts'
 import { nearTable } from './scope.ts'
 
-/** Deleted in one transaction: so little that documents of other agents do not wait noticeably. */
+/** Limits of one delete transaction: small enough that documents of other agents do not wait noticeably. */
 const SLICE_ROWS = 2_000
 const SLICE_BYTES = 4_000_000
 
 interface BaseTable {
   name: string
-  /** Within the agent. */
+  /** Key columns within the agent. */
   key: readonly string[]
-  /** Less than every key. */
+  /** Values less than every key. */
   start: readonly SqlValue[]
   /** SQL of the bytes that a row takes, without small columns. */
   bytes: string
@@ -23,7 +23,7 @@ const table = (name: string, key: Record<string, SqlValue>, ...columns: string[]
   bytes: ['0', ...columns.map((column) => `octet_length(${column})`)].join(' + '),
 })
 
-/** All but `near`, which goes with the manifest. */
+/** All tables except `near`, which is deleted with the manifest. */
 const TABLES: readonly BaseTable[] = [
   table('document', { number: -1 }, 'metadata', 'source'),
   table('content', { document: -1 }, 'content'),
@@ -45,16 +45,16 @@ const TABLES: readonly BaseTable[] = [
   table('vector_block', { space: -1, number: -1 }, 'ids', 'bits'),
 ]
 
-/** A change from outside waits no longer for another process: the whole thread waits with it. */
+/** Lock timeout of changes from outside: the whole thread waits for the lock. */
 export const SHORT_LOCK = "SET LOCAL lock_timeout = '30ms'"
 const LOCK = 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $1 FOR UPDATE'
 const MARK =
   'INSERT INTO knowledge_removal (agent_id) SELECT agent_id FROM knowledge_manifest WHERE agent_id = $1 ON CONFLICT DO NOTHING'
 const NEXT = 'SELECT agent_id FROM knowledge_removal ORDER BY agent_id LIMIT 1'
-/** Another process that deletes the same base waits: the same rows are not deleted by two transactions at once. */
+/** Makes other processes that delete the same base wait, so that two transactions never delete the same rows. */
 const LOCK_MARK = 'SELECT 1 FROM knowledge_removal WHERE agent_id = $1 FOR UPDATE'
 
-/** Removes a base for everybody, and marks its rows to be deleted by `deleteSome`. Throws `BaseBusy` while it is changed by another process. */
+/** Removes a base for all processes, and marks its rows for `deleteSome`. Throws `BaseBusy` while another process changes the base. */
 export function removeBase(connection: WaitingConnection, agentId: string): void {
   const params = [agentId]
   const [near] = connection.run([{ sql: 'SELECT space FROM knowledge_near WHERE agent_id = $1', params }])
@@ -84,10 +84,10 @@ function sliceEnd({ name, key, bytes }: BaseTable): string {
 const deleteRange = ({ name, key }: BaseTable): string =>
   `DELETE FROM ${name} WHERE agent_id = $1 AND (${key.join(', ')}) > ${placesOf(key, 2)} AND (${key.join(', ')}) <= ${placesOf(key, 2 + key.length)}`
 
-/** Deletes the rows of removed bases in slices, in the order of their keys: it never looks again at rows that it has deleted. */
+/** Deletes the rows of removed bases in slices, in key order, so that it never scans deleted rows again. */
 export class RemovedBases {
   readonly #connection: () => WaitingConnection
-  /** Where the next slice begins. */
+  /** Start of the next slice. */
   #at: { agentId: string; table: number; after: readonly SqlValue[] } | undefined
 
   constructor(connection: () => WaitingConnection) {
@@ -97,7 +97,7 @@ export class RemovedBases {
   /** Deletes one slice. Returns false when nothing is left. */
   deleteSome(): boolean {
     const at = this.#at ?? this.#next()
-    // After a failure the base is begun again.
+    // After an error the base starts over.
     this.#at = undefined
     if (at === undefined) return false
     const open = TABLES[at.table]
@@ -123,7 +123,7 @@ export class RemovedBases {
     return agentId === undefined ? undefined : { agentId, table: 0, after: TABLES[0]!.start }
   }
 
-  /** A deletion that a crash of the server forgets is repeated. */
+  /** The commit does not wait for the disk: a deletion that a server crash loses is repeated. */
   #change(agentId: string, step: { sql: string; params: SqlValue[] }): void {
     this.#connection().run([
       { sql: 'BEGIN' },

@@ -11,25 +11,25 @@ import { nearTable, scope } from './scope.ts'
 const CONNECTIONS = 4
 const CONNECT_WITHIN_MS = 5_000
 const ANSWER_WITHIN_MS = 30_000
-/** Rows of one statement for so many parameters are asked for in one statement. */
+/** From this number of parameter sets on, one statement fetches the rows of all. */
 const TOGETHER_FROM = 3
-/** A question that needs more trips than that would never end. */
+/** Maximum number of round trips. A question that needs more would never end. */
 const MOST_TRIPS = 1_000
 const VERSION = 'SELECT version FROM manifest'
 
-/** What a run asked for and was not there. */
+/** Rows that a run needs and that are not fetched yet. */
 interface Missing {
   sql: string
   params: SqlValue[]
-  /** Its first row alone. */
+  /** Only the first row is needed. */
   one: boolean
-  /** Sent as it is, and not for the agent. */
+  /** Sent unchanged, without the agent. */
   raw: boolean
-  /** One answer is for all questions that need it now. */
+  /** One result serves all questions that need it now. */
   isShared?: boolean
 }
 
-/** Rows of one state of a base, as far as a question has come to need them. */
+/** Rows of one version of a base, as far as a question needs them. */
 interface View {
   version: number | undefined
   rows: Map<string, SqlRow[]>
@@ -38,14 +38,14 @@ interface View {
 const keyOf = (sql: string, params: readonly SqlValue[]): string => `${sql}\0${JSON.stringify(params)}`
 
 /**
- * Reads knowledge bases in PostgreSQL. What is asked of a base is a function that does not wait: it is run with what is known, all that it missed is
- * fetched in one trip, and it is run again, until it misses nothing. So what can be asked for together is, and no question holds up another.
+ * Reads knowledge bases in PostgreSQL. A question is a synchronous function: it runs on the known rows, all missing rows are fetched in one round trip,
+ * and it runs again until no row is missing. So rows are fetched together, and no question blocks another.
  */
 export class KnowledgeReplay {
   readonly #pool: pg.Pool
   readonly #pooler: boolean
   readonly #bases = new Map<string, ReplayedBase>()
-  /** A crash of the server closes all connections. */
+  /** Counts lost connections: a server crash closes all of them. */
   #lostConnections = 0
 
   constructor({ url, pooler }: ConnectionSettings) {
@@ -66,7 +66,7 @@ export class KnowledgeReplay {
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
-  /** The one base that everything about an agent is read of, until it is closed. */
+  /** Returns the agent's base, which all its questions share until it is closed. */
   base(agentId: string): ReplayedBase {
     let base = this.#bases.get(agentId)
     if (base === undefined) {
@@ -80,7 +80,7 @@ export class KnowledgeReplay {
     return base
   }
 
-  /** Rejects with `BaseGone` where the agent has none. */
+  /** Resolves to the result of `work`. Rejects with `BaseGone` if the agent has no base. */
   async read<T>(agentId: string, work: () => T): Promise<T> {
     const base = this.base(agentId)
     let view: View = { version: undefined, rows: new Map() }
@@ -98,7 +98,7 @@ export class KnowledgeReplay {
     await this.#pool.end()
   }
 
-  /** What is shared, each once for all that wait for it; the rest in one trip. */
+  /** Fetches each shared row once for all questions that wait for it, and all other rows in one round trip. */
   async #fetch(base: ReplayedBase, before: View, missing: readonly Missing[]): Promise<View> {
     const own = missing.filter(({ isShared }) => isShared !== true)
     const shared = missing.filter(({ isShared }) => isShared === true)
@@ -112,7 +112,7 @@ export class KnowledgeReplay {
     return view
   }
 
-  /** All in one trip, and of one state; where that is another than before, what was read before is of no more use. */
+  /** Fetches all rows in one round trip and one snapshot. If the version changed, drops the rows that were read before. */
   async #fetchView(base: ReplayedBase, before: View, missing: readonly Missing[]): Promise<View> {
     const groups = [...Map.groupBy(missing, ({ sql, one }) => (one ? sql : `${sql}\0`)).values()]
     const fetches = groups.flatMap((group) =>
@@ -129,7 +129,7 @@ export class KnowledgeReplay {
     ]
     const answers = await this.#send(steps)
     if (answers === 'table gone') {
-      // It was that of vectors of which the base says by now that there is none.
+      // A vector table was dropped since the base was read: read the base again.
       base.version = undefined
       return { version: undefined, rows: new Map() }
     }
@@ -192,17 +192,17 @@ function together(agentId: string, group: readonly Missing[]): Fetch {
   }
 }
 
-/** One agent's base, of which a run sees what its view holds; for the rest it is given nothing, and what it makes of that is thrown away. */
+/** One agent's base. A run sees the rows of its view; missing rows read as empty, and the run's result is discarded. */
 class ReplayedBase implements KnowledgeBase {
   readonly agentId: string
   readonly near: NearTables
   readonly close: () => void
   readonly #epochOf: () => number
-  /** As of the last trip. */
+  /** Version as of the last round trip. */
   version: number | undefined
   #view: View = { version: undefined, rows: new Map() }
   #missing = new Map<string, Missing>()
-  /** The shared row that arrived last, and those under way. */
+  /** The last shared row, and the shared rows that are being fetched. */
   #shared: { key: string; row: SqlRow | undefined } | undefined
   readonly #arrivals = new Map<string, Promise<void>>()
 
@@ -238,7 +238,7 @@ class ReplayedBase implements KnowledgeBase {
   }
 
   get isPartial(): boolean {
-    // That the version is still the same is only to be confirmed.
+    // A guessed version only needs to be confirmed.
     const isGuessed = this.version !== undefined && this.#missing.has(keyOf(VERSION, []))
     return this.#missing.size > (isGuessed ? 1 : 0)
   }
@@ -260,7 +260,7 @@ class ReplayedBase implements KnowledgeBase {
     return undefined
   }
 
-  /** Resolves when a shared row is there, which is fetched unless that is under way. */
+  /** Resolves when a shared row has arrived. Fetches it unless a fetch is running. */
   arrivalOf({ sql, params }: Missing, fetch: () => Promise<SqlRow | undefined>): Promise<void> {
     const key = keyOf(sql, params)
     const arrival =

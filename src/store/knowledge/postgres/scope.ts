@@ -1,9 +1,9 @@
 /**
- * The statements of a knowledge base know one agent alone, as its file does. In PostgreSQL all agents share their tables: here each statement
- * is told the agent, for every table that it names.
+ * The statements of a knowledge base name no agent, because each SQLite file belongs to one agent. In PostgreSQL all agents share tables:
+ * `scope` adds the agent to every table in a statement.
  */
 
-/** What a number is given out for, and the column that it is put into. */
+/** Tables whose rows get a reserved number, and the column of the number. */
 export const NUMBERED: Record<string, string> = {
   document: 'number',
   passage: 'id',
@@ -19,14 +19,14 @@ const KEYWORDS = /^(WHERE|ORDER|GROUP|LIMIT|JOIN|ON|SET|SELECT|VALUES|RETURNING|
 
 export interface Scoped {
   text: string
-  /** Of an insertion into a table whose rows are numbered: the number is the last parameter. */
+  /** Table of an insert whose row gets a number: the number is the last parameter. */
   numbered: string | undefined
 }
 
 /** The table of the vectors of one space that pgvector searches. */
 export const nearTable = (agentId: string, space: number): string => `knowledge_near_${agentId.replaceAll('-', '')}_${space}`
 
-/** In PostgreSQL's words. `$1` is the agent; the parameters of the statement follow. */
+/** Translates a statement for PostgreSQL. `$1` is the agent; the parameters of the statement follow. */
 export function scope(sql: string): Scoped {
   const insertion = new RegExp(`^\\s*INSERT INTO (${TABLES}) \\(([^)]*)\\)`).exec(sql)
   const change = new RegExp(`^\\s*(UPDATE|DELETE FROM) (${TABLES})\\b`).exec(sql)
@@ -38,7 +38,7 @@ export function scope(sql: string): Scoped {
   let rest = text.slice(head)
   if (insertion !== null) {
     const [, table, columns] = insertion
-    // Or the row has its number already.
+    // The row may already have its number.
     const isNumbered = table! in NUMBERED && !columns!.split(', ').includes(NUMBERED[table!]!)
     if (isNumbered) numbered = table
     const own = isNumbered ? `, ${NUMBERED[table!]}` : ''
