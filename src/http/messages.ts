@@ -10,7 +10,7 @@ import { toIso } from '../core/time.ts'
 import type { ReplyDetail } from '../reply/trace.ts'
 import { messageSlices, SLICE_CHARS } from '../sessions/message-slices.ts'
 import {
-  findPlace,
+  findSeq,
   listMessagesAfter,
   listMessagesBefore,
   listVersions,
@@ -71,7 +71,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
   route(app, deps, contract.listMessages, async ({ session, query, request, reply, key }) => {
     const { cursor, limit = pageLimit.default, order } = query
     const { agentId, id: sessionId, totalMessages } = session
-    const place = cursor === undefined ? undefined : await findPlace(deps.db, agentId, sessionId, cursor.toLowerCase())
+    const place = cursor === undefined ? undefined : await findSeq(deps.db, agentId, sessionId, cursor.toLowerCase())
     if (cursor !== undefined && place === undefined) throw invalidCursor()
     const after = place ?? 0
     const found =

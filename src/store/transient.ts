@@ -1,5 +1,5 @@
 import { ReparteeError } from '../core/errors.ts'
-import { HoldLost } from './knowledge/base.ts'
+import { LeaseLost } from './knowledge/base.ts'
 import { isTransientOfPostgres } from './postgres/errors.ts'
 
 /** SQLite result codes of transient errors: busy, locked, out of memory, read-only, I/O, full, cannot open. */
@@ -14,7 +14,7 @@ const BUSY = new Set([5, 6])
 /** True for an error of any store engine that may be over on the next try. */
 export const isTransient = (error: unknown): boolean =>
   (error instanceof ReparteeError && error.code === 'unavailable') ||
-  error instanceof HoldLost ||
+  error instanceof LeaseLost ||
   SQLITE_CODES.has(sqliteCodeOf(error)) ||
   SYSTEM_NAMES.has(nameOf(error)) ||
   isTransientOfPostgres(error)

@@ -5,7 +5,7 @@ import { findSession } from '../store/tables/sessions.ts'
 import { abandonTurn } from '../store/tables/turns.ts'
 import type { TurnDeps } from './deps.ts'
 import type { Turn } from './turn.ts'
-import { toPlace } from './turns.ts'
+import { toLease } from './turns.ts'
 
 /** The failure that is stored with the message of a turn, as JSON. */
 export interface FailureDetail {
@@ -20,7 +20,7 @@ export async function failTurn(deps: TurnDeps, turn: Turn, { id }: Message, thro
   const detail: FailureDetail = { run: turn.run, error: { code: error.code, message: error.message } }
   const state = turn.stopped === 'cancelled' ? 'cancelled' : 'failed'
   const news = state === 'failed' ? newsOf(deps, turn, id) : []
-  const isMarked = await endTurn(deps, turn, () => abandonTurn(deps.db, toPlace(turn), id, state, JSON.stringify(detail), news))
+  const isMarked = await endTurn(deps, turn, () => abandonTurn(deps.db, toLease(turn), id, state, JSON.stringify(detail), news))
   return !isMarked && (await isGone(deps, turn).catch(() => false)) ? sessionNotFound() : error
 }
 
@@ -50,7 +50,7 @@ export function takeBackBegin(deps: TurnDeps, turn: Turn, messageId: string): vo
     error: { code: 'unavailable', message: 'The message was stored, but its turn could not begin.' },
   }
   const news = newsOf(deps, turn, messageId)
-  turn.settled = settle(deps, () => abandonTurn(deps.db, toPlace(turn), messageId, 'failed', JSON.stringify(detail), news))
+  turn.settled = settle(deps, () => abandonTurn(deps.db, toLease(turn), messageId, 'failed', JSON.stringify(detail), news))
 }
 
 async function settle({ turns, clock, limits }: TurnDeps, write: () => Promise<boolean>): Promise<void> {

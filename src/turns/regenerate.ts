@@ -12,7 +12,7 @@ import { getHead } from './read-message.ts'
 import { draftReply, type OpenTurn, runTurn, sessionsFor, type TurnInput, type TurnObserver } from './run-turn.ts'
 import { storeReply } from './store-reply.ts'
 import type { Turn } from './turn.ts'
-import { holdOf, toPlace } from './turns.ts'
+import { leaseRequestOf, toLease } from './turns.ts'
 
 export interface RegenerateInput extends TurnInput {
   /** The reply to regenerate. */
@@ -42,7 +42,7 @@ export async function regenerate(deps: TurnDeps, input: RegenerateInput, observe
           write: async (reply, alongside) => {
             if (turn.stopped === 'cancelled') throw errorOf(turn, userMessage.id, undefined)
             const replacedAt = Math.max(deps.clock(), userMessage.createdAt)
-            return replaceReply(deps.db, toPlace(turn), userMessage.id, reply, replacedAt, alongside)
+            return replaceReply(deps.db, toLease(turn), userMessage.id, reply, replacedAt, alongside)
           },
         },
       )
@@ -59,7 +59,7 @@ async function takeSession(deps: TurnDeps, turn: Turn, input: RegenerateInput): 
     const { question, reply } = await findLastTurn(deps, session, input.messageId)
     const past = await readPast(deps, session, question.seq - 1)
     const versions = 1 + (await countVersions(db, session.agentId, session.id, reply.id))
-    if (!(await leaseSession(db, toPlace(turn), holdOf(deps, turn, session)))) continue
+    if (!(await leaseSession(db, toLease(turn), leaseRequestOf(deps, turn, session)))) continue
     turn.replyId = reply.id
     const { id, content, createdAt } = question
     return {
@@ -96,6 +96,6 @@ async function giveBack(deps: TurnDeps, turn: Turn, replyId: string, thrown: unk
     quota,
     cause,
   })
-  const isReleased = await endTurn(deps, turn, () => releaseSession(deps.db, toPlace(turn)))
+  const isReleased = await endTurn(deps, turn, () => releaseSession(deps.db, toLease(turn)))
   return !isReleased && (await isGone(deps, turn).catch(() => false)) ? sessionNotFound() : error
 }

@@ -13,7 +13,7 @@ import { draftReply, type OpenTurn, runTurn, sessionsFor, type TurnInput, type T
 import { storeReply } from './store-reply.ts'
 import { summariseIfLong } from './summarise.ts'
 import type { Turn } from './turn.ts'
-import { holdOf, toPlace } from './turns.ts'
+import { leaseRequestOf, toLease } from './turns.ts'
 
 export interface SendInput extends TurnInput {
   message: string
@@ -45,7 +45,7 @@ export async function sendMessage(deps: TurnDeps, input: SendInput, observer: Tu
           observer,
           write: (reply, alongside) => {
             const state = turn.stopped === 'cancelled' ? 'cancelled' : 'done'
-            return completeTurn(deps.db, toPlace(turn), open.seq, state, reply, alongside)
+            return completeTurn(deps.db, toLease(turn), open.seq, state, reply, alongside)
           },
         },
       )
@@ -64,8 +64,8 @@ async function storeQuestion(deps: TurnDeps, turn: Turn, input: SendInput): Prom
   for await (const session of sessionsFor(deps, turn, input)) {
     await input.refuse?.(session)
     const { userMessage, past, isContinued } = await readQuestion(deps, session, input.message)
-    const hold = holdOf(deps, turn, session)
-    const place = toPlace(turn)
+    const hold = leaseRequestOf(deps, turn, session)
+    const place = toLease(turn)
     const begun = isContinued ? continueTurn(db, place, hold, userMessage.id) : beginTurn(db, place, hold, userMessage)
     begun.catch(() => takeBackBegin(deps, turn, userMessage.id))
     if (!(await begun)) continue

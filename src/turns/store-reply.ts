@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { suggestFollowUps } from '../reply/follow-ups.ts'
 import type { Draft } from '../reply/make-reply.ts'
 import type { Statement } from '../store/database.ts'
-import { countVersions, findPlace, setDetail } from '../store/tables/messages.ts'
+import { countVersions, findSeq, setDetail } from '../store/tables/messages.ts'
 import type { StoredReply } from '../store/tables/turns.ts'
 import { isTransient } from '../store/transient.ts'
 import type { TurnDeps } from './deps.ts'
@@ -79,7 +79,7 @@ async function writeUntilAnswered(
 }
 
 async function isStored({ db }: TurnDeps, { session, versions }: OpenTurn, replyId: string): Promise<boolean> {
-  if ((await findPlace(db, session.agentId, session.id, replyId)) === undefined) return false
+  if ((await findSeq(db, session.agentId, session.id, replyId)) === undefined) return false
   return (await countVersions(db, session.agentId, session.id, replyId)) === versions
 }
 

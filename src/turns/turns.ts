@@ -3,7 +3,7 @@ import type { Clock, Ids } from '../core/ports/ports.ts'
 import type { Session } from '../core/session.ts'
 import { Stopwatch } from '../reply/stopwatch.ts'
 import type { WaitingPosition } from '../store/tables/send-queue.ts'
-import type { Hold, TurnPlace } from '../store/tables/turns.ts'
+import type { LeaseRequest, TurnLease } from '../store/tables/turns.ts'
 import type { Exchange } from './exchange.ts'
 import { SharedWork } from './shared-work.ts'
 import { type StopReason, Turn } from './turn.ts'
@@ -197,10 +197,10 @@ export class Turns {
   }
 
   /** Returns the leases of turns that started before a time. */
-  leasesOlderThan(time: number): TurnPlace[] {
-    const places: TurnPlace[] = []
+  leasesOlderThan(time: number): TurnLease[] {
+    const places: TurnLease[] = []
     for (const { turn } of this.#lines.values()) {
-      if (turn.messageId !== undefined && turn.startedAt < time) places.push(toPlace(turn))
+      if (turn.messageId !== undefined && turn.startedAt < time) places.push(toLease(turn))
     }
     return places
   }
@@ -213,7 +213,7 @@ export class Turns {
   }
 }
 
-export const toPlace = ({ agentId, sessionId, lease }: Turn): TurnPlace => ({ agentId, sessionId, lease })
+export const toLease = ({ agentId, sessionId, lease }: Turn): TurnLease => ({ agentId, sessionId, lease })
 
 interface HoldDeps {
   clock: Clock
@@ -222,7 +222,7 @@ interface HoldDeps {
 }
 
 /** Returns the parameters for leasing the session of a turn. */
-export const holdOf = ({ clock, limits, peers }: HoldDeps, turn: Turn, session: Session): Hold => ({
+export const leaseRequestOf = ({ clock, limits, peers }: HoldDeps, turn: Turn, session: Session): LeaseRequest => ({
   leaseUntil: clock() + limits.leaseMs,
   messages: session.totalMessages,
   condition: turn.condition,

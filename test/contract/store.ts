@@ -22,7 +22,7 @@ import {
 import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/tables/keys.ts'
 import {
   findMessage,
-  findPlace,
+  findSeq,
   insertConversation,
   listMessagesAfter,
   listRecent,
@@ -278,7 +278,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const messages = await listMessagesAfter(db, AGENT, session.id, 0, 100)
         assert.equal(messages.length, 1)
         assert.equal((await findSession(db, AGENT, session.id))?.totalMessages, 1)
-        assert.equal(await findPlace(db, AGENT, session.id, messages[0]!.id), 1)
+        assert.equal(await findSeq(db, AGENT, session.id, messages[0]!.id), 1)
       }))
 
     test('a reply stands right behind its message, the turn is done, and the session is free', () =>

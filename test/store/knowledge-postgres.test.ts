@@ -10,7 +10,7 @@ import type { Hit } from '../../src/core/ports/retrieval.ts'
 import { Ingest } from '../../src/knowledge/ingest/ingest.ts'
 import { openKnowledge } from '../../src/knowledge/knowledge.ts'
 import { Questions } from '../../src/knowledge/questions.ts'
-import { HoldLost, type KnowledgeStore } from '../../src/store/knowledge/base.ts'
+import { type KnowledgeStore, LeaseLost } from '../../src/store/knowledge/base.ts'
 import { NotYet } from '../../src/store/knowledge/filters.ts'
 import { KnowledgeFolder } from '../../src/store/knowledge/folder.ts'
 import { Merge } from '../../src/store/knowledge/index/merge.ts'
@@ -163,14 +163,14 @@ describe('knowledge bases in PostgreSQL', () => {
     assert.equal(first.hold(agent), 'taken')
     assert.equal(first.hold(agent), 'kept')
     assert.equal(second.hold(agent), false)
-    assert.throws(() => b.held.write(() => {}), HoldLost)
+    assert.throws(() => b.held.write(() => {}), LeaseLost)
     assert.equal(
       a.held.write(() => 1),
       1,
     )
     await leaves(one)
     assert.equal(second.hold(agent), 'taken')
-    assert.throws(() => a.held.write(() => a.run('UPDATE manifest SET version = 99')), HoldLost)
+    assert.throws(() => a.held.write(() => a.run('UPDATE manifest SET version = 99')), LeaseLost)
     assert.deepEqual(b.get('SELECT version FROM manifest'), { version: 0 })
     // What came since the base was looked at is looked at before it is let go of.
     a.write(() => {})

@@ -6,7 +6,7 @@ import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
 import { createSession, deleteSession, importSession } from '../../sessions/sessions.ts'
 import type { Statement } from '../../store/database.ts'
-import { findPlace, type ListedMessage, listMessagesAfter } from '../../store/tables/messages.ts'
+import { findSeq, type ListedMessage, listMessagesAfter } from '../../store/tables/messages.ts'
 import type { Slicing } from '../../store/tables/sessions.ts'
 import { getMessage } from '../../turns/read-message.ts'
 import type { Deps } from '../deps.ts'
@@ -134,7 +134,7 @@ async function readPage(
   { limit = USUAL_ITEMS, order = 'desc', after }: { limit?: number; order?: string; after?: string },
 ): Promise<{ listed: ListedMessage[]; hasMore: boolean }> {
   const messageId = after === undefined ? undefined : readItemId(after)
-  const place = messageId === undefined ? undefined : await findPlace(db, agentId, id, messageId)
+  const place = messageId === undefined ? undefined : await findSeq(db, agentId, id, messageId)
   if (after !== undefined && place === undefined) throw invalid('query.after', 'is no item of this conversation')
   if (order === 'asc') {
     const found = await listMessagesAfter(db, agentId, id, place ?? 0, limit + 1)

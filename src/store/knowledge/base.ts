@@ -35,7 +35,7 @@ export interface KnowledgeBase {
   readonly epoch: number
   /** True if some rows of the current read are not fetched yet. The read runs again, so its results must not be cached. */
   readonly isPartial: boolean
-  /** The same base for work under the lease of `KnowledgeStore.hold`. A change throws `HoldLost` if another process took the lease. */
+  /** The same base for work under the lease of `KnowledgeStore.hold`. A change throws `LeaseLost` if another process took the lease. */
   readonly held: KnowledgeBase
   close(): void
 }
@@ -107,7 +107,7 @@ export interface KnowledgeStore {
 export class BaseGone extends Error {}
 
 /** Another process took the lease of the base. */
-export class HoldLost extends Error {}
+export class LeaseLost extends Error {}
 
 /** Another process is changing the base, usually for less than a second. Nothing was changed. */
 export class BaseBusy extends ReparteeError {

@@ -52,7 +52,7 @@ export async function* listReplies(
 ): AsyncGenerator<ReplyRow[]> {
   let last: Pick<SessionPlace, 'id' | 'lastMessageAt'> = { id: '', lastMessageAt: Number.MAX_SAFE_INTEGER }
   for (;;) {
-    const page = (await db.scan(SESSIONS, [agentId, from, last.lastMessageAt, last.id])).map(toPlace)
+    const page = (await db.scan(SESSIONS, [agentId, from, last.lastMessageAt, last.id])).map(toLease)
     const sessions = page.filter(({ createdAt }) => createdAt < to)
     const users = new Map(sessions.map(({ id, userId }) => [id, userId]))
     for (const { ids, after, upto } of slicesOf(sessions))
@@ -84,7 +84,7 @@ function* slicesOf(sessions: readonly SessionPlace[]): Generator<{ ids: string[]
   if (ids.length > 0) yield { ids, after: 0, upto: MESSAGES_A_SLICE }
 }
 
-const toPlace = (row: Row): SessionPlace => ({
+const toLease = (row: Row): SessionPlace => ({
   id: row.id as string,
   userId: row.user_id as string,
   lastMessageAt: row.last_message_at as number,

@@ -43,12 +43,7 @@ function insertMessages({ agentId, id: sessionId }: Session, messages: Message[]
 }
 
 /** Resolves to the position of a message in its session, from 1; undefined if it is not in this session. */
-export async function findPlace(
-  db: Database,
-  agentId: string,
-  sessionId: string,
-  messageId: string,
-): Promise<number | undefined> {
+export async function findSeq(db: Database, agentId: string, sessionId: string, messageId: string): Promise<number | undefined> {
   const [row] = await db.read('SELECT seq FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3', [
     agentId,
     sessionId,

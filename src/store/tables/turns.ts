@@ -4,7 +4,7 @@ import { NEWEST_VERSION } from './messages.ts'
 import { isFirst, leaveFirst, type WaitingPosition } from './send-queue.ts'
 
 /** A running turn with its lease of the session. It can no longer write after the session is leased to another. */
-export interface TurnPlace {
+export interface TurnLease {
   agentId: string
   sessionId: string
   lease: string
@@ -28,7 +28,7 @@ const APPEND_REPLY = `INSERT INTO message (agent_id, session_id, seq, id, role, 
 const toFlag = (value: boolean | null): number | null => (value === null ? null : Number(value))
 const SET_TURN =
   'UPDATE message SET turn = $4, detail = $6 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND turn = $5 RETURNING id'
-const setTurn = (p: TurnPlace, messageId: string, from: TurnState, to: TurnState, detail: string | null = null) =>
+const setTurn = (p: TurnLease, messageId: string, from: TurnState, to: TurnState, detail: string | null = null) =>
   statement(SET_TURN, p.agentId, p.sessionId, messageId, to, from, detail)
 
 /** Raises the counter on the session's row first: two concurrent appends cannot get one number, on any engine. */
@@ -39,7 +39,7 @@ const BEGIN = `UPDATE session SET message_count = message_count + 1, last_messag
  * How a turn leases its session: until `leaseUntil` unless it renews the lease, if the session still has `messages` messages.
  * `queue` is set if other processes serve the session, too, and their sends may be first.
  */
-export interface Hold {
+export interface LeaseRequest {
   leaseUntil: number
   messages: number
   queue?: WaitingPosition | undefined
@@ -51,8 +51,8 @@ export interface Hold {
 function takeSession(
   sql: string,
   params: Value[],
-  { agentId, sessionId }: TurnPlace,
-  { queue, condition = [] }: Hold,
+  { agentId, sessionId }: TurnLease,
+  { queue, condition = [] }: LeaseRequest,
 ): [Statement, ...Statement[]] {
   if (queue === undefined) return [statement(`${sql} RETURNING id`, ...params), ...condition]
   const first = `${sql} AND ${isFirst(params.length + 1)} RETURNING id`
@@ -64,7 +64,7 @@ function takeSession(
 }
 
 /** Stores the user's message as a running turn. Resolves to false if the session is gone, leased, or longer than was read. */
-export async function beginTurn(db: Database, place: TurnPlace, hold: Hold, m: Message): Promise<boolean> {
+export async function beginTurn(db: Database, place: TurnLease, hold: LeaseRequest, m: Message): Promise<boolean> {
   const { agentId, sessionId, lease } = place
   const params = [agentId, sessionId, m.createdAt, lease, hold.leaseUntil, hold.messages]
   const insert = statement(APPEND, agentId, sessionId, hold.messages + 1, m.id, m.role, m.content, m.createdAt, 'running')
@@ -73,16 +73,16 @@ export async function beginTurn(db: Database, place: TurnPlace, hold: Hold, m: M
 
 const TAKE_LEASE = `UPDATE session SET lease = $3, lease_until = $4
   WHERE agent_id = $1 AND id = $2 AND lease IS NULL AND message_count = $5`
-const takeLease = (place: TurnPlace, hold: Hold) =>
+const takeLease = (place: TurnLease, hold: LeaseRequest) =>
   takeSession(TAKE_LEASE, [place.agentId, place.sessionId, place.lease, hold.leaseUntil, hold.messages], place, hold)
 
 /** Resumes the session's last turn, which failed. Resolves to false if the session is gone, leased, or longer than was read. */
-export async function continueTurn(db: Database, place: TurnPlace, hold: Hold, messageId: string): Promise<boolean> {
+export async function continueTurn(db: Database, place: TurnLease, hold: LeaseRequest, messageId: string): Promise<boolean> {
   return (await db.writeIf([...takeLease(place, hold), setTurn(place, messageId, 'failed', 'running')])) !== undefined
 }
 
 /** Leases the session to regenerate a reply. The history stays as it is until then. Resolves to false as `beginTurn` does. */
-export async function leaseSession(db: Database, place: TurnPlace, hold: Hold): Promise<boolean> {
+export async function leaseSession(db: Database, place: TurnLease, hold: LeaseRequest): Promise<boolean> {
   return (await db.writeIf(takeLease(place, hold))) !== undefined
 }
 
@@ -90,7 +90,7 @@ const END_WITH_REPLY = `UPDATE session SET message_count = message_count + 1, la
   WHERE agent_id = $1 AND id = $2 AND lease = $4 AND message_count = $5 RETURNING id`
 const SETTLE = `UPDATE message SET turn = $4 WHERE agent_id = $1 AND session_id = $2 AND seq = $3 AND turn = 'running'`
 const END = 'UPDATE session SET lease = NULL, lease_until = NULL WHERE agent_id = $1 AND id = $2 AND lease = $3 RETURNING id'
-const end = ({ agentId, sessionId, lease }: TurnPlace) => statement(END, agentId, sessionId, lease)
+const end = ({ agentId, sessionId, lease }: TurnLease) => statement(END, agentId, sessionId, lease)
 
 /**
  * Ends a running turn with its reply, in one transaction with `alongside`. `seq` is the position of the answered message, the session's last.
@@ -98,7 +98,7 @@ const end = ({ agentId, sessionId, lease }: TurnPlace) => statement(END, agentId
  */
 export async function completeTurn(
   db: Database,
-  place: TurnPlace,
+  place: TurnLease,
   seq: number,
   state: 'done' | 'cancelled',
   r: StoredReply,
@@ -117,7 +117,7 @@ export async function completeTurn(
 /** Ends a running turn without a reply. `detail` is the reason as JSON. Resolves to false if the session is gone or leased to another. */
 export async function abandonTurn(
   db: Database,
-  place: TurnPlace,
+  place: TurnLease,
   messageId: string,
   state: 'failed' | 'cancelled',
   detail: string,
@@ -135,7 +135,7 @@ const REPLACE = `UPDATE message SET content = $4, markdown = $5, model = $6, det
 /** Replaces the reply with the same id, which becomes a version, and sets the answered turn to done. Resolves to false as `completeTurn` does. */
 export async function replaceReply(
   db: Database,
-  place: TurnPlace,
+  place: TurnLease,
   questionId: string,
   r: StoredReply,
   replacedAt: number,
@@ -160,7 +160,7 @@ export async function replaceReply(
 }
 
 /** Releases the session and leaves its history unchanged. Resolves to false if it is gone or leased to another. */
-export async function releaseSession(db: Database, place: TurnPlace): Promise<boolean> {
+export async function releaseSession(db: Database, place: TurnLease): Promise<boolean> {
   return (await db.writeIf([end(place)])) !== undefined
 }
 
@@ -175,7 +175,7 @@ export async function isLeased(db: Database, agentId: string, sessionId: string)
 
 const RENEW = 'UPDATE session SET lease_until = $4 WHERE agent_id = $1 AND id = $2 AND lease = $3'
 
-export async function renewLeases(db: Database, places: TurnPlace[], leaseUntil: number): Promise<void> {
+export async function renewLeases(db: Database, places: TurnLease[], leaseUntil: number): Promise<void> {
   if (places.length === 0) return
   await db.write(places.map((p) => statement(RENEW, p.agentId, p.sessionId, p.lease, leaseUntil)))
 }

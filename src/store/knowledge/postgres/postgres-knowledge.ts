@@ -1,9 +1,9 @@
 import { ReparteeError } from '../../../core/errors.ts'
 import type { Step } from '../../postgres/batch.ts'
 import {
-  HoldLost,
   type KnowledgeBase,
   type KnowledgeStore,
+  LeaseLost,
   type NearTables,
   type SqlRow,
   type SqlValue,
@@ -323,7 +323,7 @@ class PostgresBase implements KnowledgeBase {
     const held = this.#connection.run([...begin, { sql: LOCK, params: [this.#agentId], prepared: true }]).at(-1)![0]
     try {
       if (held === undefined) throw new ReparteeError('agent_not_found', 'There is no such agent.')
-      if (mustHold && !this.#isHeld(held)) throw new HoldLost()
+      if (mustHold && !this.#isHeld(held)) throw new LeaseLost()
       this.#transaction = 'write'
       this.#last = Object.fromEntries(COUNTERS.map((table) => [table, held[`last_${table}`] as number]))
       const result = work()
