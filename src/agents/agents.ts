@@ -120,7 +120,7 @@ export async function deleteAgent(deps: AgentDeps, agentId: string): Promise<voi
 }
 
 /** Removes the knowledge base of an agent that was deleted in the meantime. Must be called after each addition. Throws `agent_not_found`. */
-export async function keepOnlyOfAgent({ agents, knowledge }: AgentDeps, agentId: string): Promise<void> {
+export async function deleteIfAgentIsGone({ agents, knowledge }: AgentDeps, agentId: string): Promise<void> {
   try {
     await agents.get(agentId)
   } catch (error) {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { keepOnlyOfAgent } from '../agents/agents.ts'
+import { deleteIfAgentIsGone } from '../agents/agents.ts'
 import type { Contract } from '../api/contract.ts'
 import type { BodyOf } from '../api/operation.ts'
 import type { Document, ListedDocument, Metadata, NewDocument } from '../core/document.ts'
@@ -61,7 +61,7 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     const { content = new Uint8Array(0), ...about } = given
     return once([JSON.stringify(about), content], async () => {
       const document = await knowledge.addDocument(agent.id, given, key.id)
-      await keepOnlyOfAgent(deps, agent.id)
+      await deleteIfAgentIsGone(deps, agent.id)
       return { document: toDocument(document) }
     })
   }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { keepOnlyOfAgent } from '../agents/agents.ts'
+import { deleteIfAgentIsGone } from '../agents/agents.ts'
 import type { Contract } from '../api/contract.ts'
 import { sourceNotFound } from '../core/errors.ts'
 import { invalidCursor } from '../core/page.ts'
@@ -25,7 +25,7 @@ export function sourceRoutes(app: FastifyInstance, deps: Deps, contract: Contrac
 
   route(app, deps, contract.addSource, async ({ agent, body, key }) => {
     const added = await knowledge.addSite(agent.id, { ...body, url: pageUrl('body.url', body.url) }, key.id)
-    await keepOnlyOfAgent(deps, agent.id)
+    await deleteIfAgentIsGone(deps, agent.id)
     return { source: toSource(added) }
   })
 

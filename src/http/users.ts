@@ -4,7 +4,7 @@ import { userNotFound } from '../core/errors.ts'
 import { nextSlice } from '../core/fairness/pacer.ts'
 import { pageLimit } from '../core/ports/limits.ts'
 import { toIso } from '../core/time.ts'
-import { eraseUser, exportUser, type Kept } from '../sessions/users.ts'
+import { type ExportedRow, eraseUser, exportUser } from '../sessions/users.ts'
 import { listSessions } from '../store/tables/sessions.ts'
 import { countUsers, listUsers } from '../store/tables/users.ts'
 import type { Deps } from './deps.ts'
@@ -78,7 +78,7 @@ async function joinShort(slices: AsyncIterable<string>): Promise<string | undefi
   return whole
 }
 
-async function* toLines(slices: AsyncIterable<Kept[]>, owner: string): AsyncGenerator<string, undefined> {
+async function* toLines(slices: AsyncIterable<ExportedRow[]>, owner: string): AsyncGenerator<string, undefined> {
   for await (const slice of slices) {
     if (slice.length === 0) continue
     await nextSlice(owner)

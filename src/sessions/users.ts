@@ -6,7 +6,7 @@ import { toIso } from '../core/time.ts'
 import { findSession, type Slicing, streamSessions } from '../store/tables/sessions.ts'
 import { deleteSpendingOf } from '../store/tables/spending.ts'
 import { findSummary } from '../store/tables/summaries.ts'
-import { type KeptRow, listKeptMessages, listKeptVersions } from '../store/tables/users.ts'
+import { listMessageRows, listVersionRows, type UserRow } from '../store/tables/users.ts'
 import { forgetAnswersOfUser } from '../turns/idempotency.ts'
 import type { SessionDeps } from './deps.ts'
 import { deleteIfThere } from './sessions.ts'
@@ -16,7 +16,7 @@ const IDS_AT_ONCE = 250
 const MESSAGES_AT_ONCE = 100
 
 /** A stored item of a user. Times are ISO 8601. */
-export type Kept = { type: 'session' | 'message' | 'version' | 'summary' } & Record<string, unknown>
+export type ExportedRow = { type: 'session' | 'message' | 'version' | 'summary' } & Record<string, unknown>
 
 /** Yields all stored data of one user of an agent, in slices: each session, followed by its messages. Stops when `isWanted` returns false. */
 export async function* exportUser(
@@ -24,7 +24,7 @@ export async function* exportUser(
   agentId: string,
   userId: string,
   slicing: Required<Slicing>,
-): AsyncGenerator<Kept[]> {
+): AsyncGenerator<ExportedRow[]> {
   for (const id of await sessionIdsOf(db, agentId, userId, slicing)) {
     const session = await findSession(db, agentId, id)
     if (session !== undefined) yield* exportSession(db, session)
@@ -47,18 +47,18 @@ async function sessionIdsOf(
   return ids
 }
 
-async function* exportSession(db: SessionDeps['db'], session: Session): AsyncGenerator<Kept[]> {
+async function* exportSession(db: SessionDeps['db'], session: Session): AsyncGenerator<ExportedRow[]> {
   const { agentId, id, name, userId, totalMessages, createdAt, updatedAt, lastMessageAt } = session
   const times = { createdAt: toIso(createdAt), updatedAt: toIso(updatedAt), lastMessageAt: toIso(lastMessageAt) }
   yield [{ type: 'session', id, name, externalUserId: userId, ...times }]
   for (let after = 0; after < totalMessages; ) {
-    const rows = await listKeptMessages(db, agentId, id, after, MESSAGES_AT_ONCE)
+    const rows = await listMessageRows(db, agentId, id, after, MESSAGES_AT_ONCE)
     if (rows.length === 0) break
     yield rows.map((row) => toMessage(id, row))
     after = rows.at(-1)!.seq as number
   }
   for (let after = { messageId: '', version: 0 }; ; ) {
-    const rows = await listKeptVersions(db, agentId, id, after, MESSAGES_AT_ONCE)
+    const rows = await listVersionRows(db, agentId, id, after, MESSAGES_AT_ONCE)
     if (rows.length === 0) break
     yield rows.map((row) => toVersion(id, row))
     const last = rows.at(-1)!
@@ -68,7 +68,7 @@ async function* exportSession(db: SessionDeps['db'], session: Session): AsyncGen
   if (summary !== undefined) yield [{ type: 'summary', sessionId: id, text: summary.text }]
 }
 
-const toMessage = (sessionId: string, row: KeptRow): Kept => ({
+const toMessage = (sessionId: string, row: UserRow): ExportedRow => ({
   type: 'message',
   sessionId,
   id: row.id,
@@ -78,7 +78,7 @@ const toMessage = (sessionId: string, row: KeptRow): Kept => ({
   createdAt: toIso(row.created_at as number),
 })
 
-const toVersion = (sessionId: string, row: KeptRow): Kept => ({
+const toVersion = (sessionId: string, row: UserRow): ExportedRow => ({
   type: 'version',
   sessionId,
   messageId: row.message_id,
@@ -87,7 +87,7 @@ const toVersion = (sessionId: string, row: KeptRow): Kept => ({
   replacedAt: toIso(row.replaced_at as number),
 })
 
-const toText = ({ content, markdown, model, detail, feedback }: KeptRow) => ({
+const toText = ({ content, markdown, model, detail, feedback }: UserRow) => ({
   content,
   ...(markdown === null ? {} : { markdown }),
   ...(model === null ? {} : { model }),

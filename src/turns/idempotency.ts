@@ -25,7 +25,7 @@ export interface RequestClaim extends store.Claimed {
   /** Returns a statement for the transaction that creates a session, if that comes before the effect. */
   noteSession(sessionId: string): Statement
   /** Returns a statement that stores the response, for the transaction of the effect. */
-  keep(keptWith: store.KeptWith, status: number, answer: string): Statement
+  keep(keptWith: store.AnswerOwner, status: number, answer: string): Statement
   /** A condition for the effect's transactions, after `keep` if present: another replica may have taken the key while this process was paused. */
   readonly isOurs: Statement
   /** Releases the key if no response was stored. */
@@ -82,7 +82,7 @@ export async function claimRequest(deps: TurnDeps, request: RepeatableRequest): 
     return {
       begunSessionId: kept.begunSessionId,
       noteSession: (sessionId) => store.noteSession(claim, sessionId),
-      keep: (keptWith, status, answer) => store.keepAnswer(claim, keptWith, status, answer),
+      keep: (keptWith, status, answer) => store.storeAnswer(claim, keptWith, status, answer),
       isOurs: store.isClaimed(claim),
       release: () => release(deps, claim),
     }

@@ -9,7 +9,7 @@ import { insertAgent } from '../../src/store/tables/agents.ts'
 import { countAuditEntries, deleteAuditBefore, insertAuditEntry, listAuditEntries } from '../../src/store/tables/audit.ts'
 import { deleteAgentRows, deleteSession, purgeMarked } from '../../src/store/tables/deletion.ts'
 import { claimDue, deleteDeliveriesBefore } from '../../src/store/tables/deliveries.ts'
-import { forgetAnswers, forgetAnswersOf, type KeptWith, keepAnswer } from '../../src/store/tables/idempotency.ts'
+import { type AnswerOwner, forgetAnswers, forgetAnswersOf, storeAnswer } from '../../src/store/tables/idempotency.ts'
 import { listReplies } from '../../src/store/tables/insights.ts'
 import { insertConversation } from '../../src/store/tables/messages.ts'
 import { countMessages, countSessions, findSession, insertSession } from '../../src/store/tables/sessions.ts'
@@ -25,7 +25,7 @@ const OTHER = '01980000-0000-7000-8000-00000000000b'
 const MANY = 20_500
 const MINE = { owner: 'one' }
 
-async function keepLong(db: Database, answers: number, keptWith: KeptWith): Promise<void> {
+async function keepLong(db: Database, answers: number, keptWith: AnswerOwner): Promise<void> {
   for (let i = 0; i < answers; i++) {
     const claim = {
       apiKeyId: 'k',
@@ -38,7 +38,7 @@ async function keepLong(db: Database, answers: number, keptWith: KeptWith): Prom
       createdAt: 1,
     }
     await claimKey(db, claim, 0)
-    await db.write([keepAnswer(claim, keptWith, 200, 'x'.repeat(400_000))])
+    await db.write([storeAnswer(claim, keptWith, 200, 'x'.repeat(400_000))])
   }
 }
 

@@ -14,10 +14,10 @@ import * as store from '../../src/store/tables/idempotency.ts'
 import {
   forgetAnswers,
   forgetAnswersOf,
-  keepAnswer,
   noteSession,
   releaseClaim,
   releaseLapsedClaims,
+  storeAnswer,
 } from '../../src/store/tables/idempotency.ts'
 import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/tables/keys.ts'
 import {
@@ -527,9 +527,9 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(tries.filter((kept) => kept === undefined).length, 1)
         const winner = names[tries.indexOf(undefined)]!
         assert.equal(tries.find((kept) => kept !== undefined)?.status, null)
-        await db.write([keepAnswer(claim({ claim: 'not the one' }), OF_NONE, 200, 'wrong')])
+        await db.write([storeAnswer(claim({ claim: 'not the one' }), OF_NONE, 200, 'wrong')])
         assert.equal((await claimKey(db, claim({ claim: 'd' }), 0))?.answer, null)
-        await db.write([keepAnswer(claim({ claim: winner }), { ...OF_NONE, sessionId: 's' }, 201, 'right')])
+        await db.write([storeAnswer(claim({ claim: winner }), { ...OF_NONE, sessionId: 's' }, 201, 'right')])
         const found = await claimKey(db, claim({ claim: 'e', createdAt: 900_000 }), 0)
         assert.deepEqual([found?.status, found?.answer, found?.fingerprint], [201, 'right', 'f'])
         await releaseClaim(db, claim({ claim: 'a' }))
@@ -541,7 +541,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         )
         assert.equal(await forgetAnswers(db, 5001), 0, 'a request under way is no old answer')
         assert.notEqual(await claimKey(db, claim({ claim: 'g', createdAt: 1500 }), 9000), undefined)
-        await db.write([keepAnswer(claim({ claim: 'f' }), OF_NONE, 200, 'new')])
+        await db.write([storeAnswer(claim({ claim: 'f' }), OF_NONE, 200, 'new')])
         assert.equal(await forgetAnswers(db, 4999), 0)
         assert.equal(await forgetAnswers(db, 5001), 1)
       }))
@@ -579,7 +579,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       kept(async (db) => {
         await claimKey(db, claim({ userId: 'u' }), 0)
         assert.equal(await forgetAnswersOf(db, AGENT, 'u'), 1)
-        await db.write([keepAnswer(claim({ userId: 'u' }), { sessionId: '', userId: 'u' }, 200, 'what was said')])
+        await db.write([storeAnswer(claim({ userId: 'u' }), { sessionId: '', userId: 'u' }, 200, 'what was said')])
         assert.deepEqual(await db.read('SELECT * FROM kept_answer', []), [])
       }))
 
@@ -588,7 +588,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const keepOne = async (n: number, agentId: string, userId: string) => {
           const one = claim({ keyHash: `h${n}`, agentId })
           await claimKey(db, one, 0)
-          await db.write([keepAnswer(one, { sessionId: '', userId }, 200, `of ${agentId} ${userId}`)])
+          await db.write([storeAnswer(one, { sessionId: '', userId }, 200, `of ${agentId} ${userId}`)])
         }
         for (const n of [1, 2, 3]) await keepOne(n, AGENT, 'u')
         await keepOne(4, AGENT, 'v')
@@ -609,7 +609,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const session = newSession()
         await insertSession(db, session)
         await claimKey(db, claim(), 0)
-        await db.write([keepAnswer(claim(), { ...OF_NONE, sessionId: session.id }, 200, 'its text')])
+        await db.write([storeAnswer(claim(), { ...OF_NONE, sessionId: session.id }, 200, 'its text')])
         await deleteSession(db, session)
         assert.deepEqual(await db.read('SELECT * FROM kept_answer', []), [])
       }))

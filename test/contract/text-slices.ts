@@ -10,13 +10,13 @@ import type { Deps } from '../../src/http/deps.ts'
 import type { Past } from '../../src/reply/history.ts'
 import { deleteOldSessions } from '../../src/sessions/retention.ts'
 import { searchSessions } from '../../src/sessions/search-sessions.ts'
-import { exportUser, type Kept } from '../../src/sessions/users.ts'
+import { type ExportedRow, exportUser } from '../../src/sessions/users.ts'
 import { type Database, type Row, statement, type Value } from '../../src/store/database.ts'
 import { insertAgent, listAgents } from '../../src/store/tables/agents.ts'
 import { findLastReply, findMessage, insertConversation } from '../../src/store/tables/messages.ts'
 import { findSession } from '../../src/store/tables/sessions.ts'
 import { findSummary } from '../../src/store/tables/summaries.ts'
-import { listKeptMessages, listKeptVersions } from '../../src/store/tables/users.ts'
+import { listMessageRows, listVersionRows } from '../../src/store/tables/users.ts'
 import { NoPeers } from '../../src/turns/peers.ts'
 import { getHead, rate, turnStateOf } from '../../src/turns/read-message.ts'
 import { summariseIfLong } from '../../src/turns/summarise.ts'
@@ -111,12 +111,12 @@ function messagesContract(engine: string, withAgent: WithAgent): void {
           db,
           texts.map((text, i) => message(i, text)),
         )
-        const first = await readAll<Row>((last) => listKeptMessages(db, AGENT, 's', (last?.seq as number) ?? 0, 100))
+        const first = await readAll<Row>((last) => listMessageRows(db, AGENT, 's', (last?.seq as number) ?? 0, 100))
         assert.deepEqual(first.sizes, FITTING)
         assert.ok(first.rows.every(({ content }, i) => content === texts[i]))
-        assert.equal((await listKeptMessages(db, AGENT, 's', 0, 2)).length, 2)
+        assert.equal((await listMessageRows(db, AGENT, 's', 0, 2)).length, 2)
         await db.write([statement('UPDATE message SET markdown = content, content = $1, detail = $1, feedback = $1', '{}')])
-        const kept = await readAll<Row>((last) => listKeptMessages(db, AGENT, 's', (last?.seq as number) ?? 0, 100))
+        const kept = await readAll<Row>((last) => listMessageRows(db, AGENT, 's', (last?.seq as number) ?? 0, 100))
         assert.deepEqual(kept.sizes, [2, 2, 1, 1, 1, 1, 1])
         assert.deepEqual(
           kept.rows.map(({ seq }) => seq),
@@ -133,14 +133,14 @@ function messagesContract(engine: string, withAgent: WithAgent): void {
         const none = { messageId: '', version: 0 }
         const { sizes, rows } = await readAll<Row>((last) => {
           const after = last && { messageId: last.message_id as string, version: last.version as number }
-          return listKeptVersions(db, AGENT, 's', after ?? none, 100)
+          return listVersionRows(db, AGENT, 's', after ?? none, 100)
         })
         assert.deepEqual(sizes, FITTING)
         assert.deepEqual(
           rows.map(({ message_id, version }) => [message_id, version]),
           keys,
         )
-        assert.deepEqual(await listKeptVersions(db, AGENT, 'another', none, 100), [])
+        assert.deepEqual(await listVersionRows(db, AGENT, 'another', none, 100), [])
       }))
 
     test('a user is exported whole and in order over slices of messages and of versions', () =>
@@ -154,9 +154,9 @@ function messagesContract(engine: string, withAgent: WithAgent): void {
         const sql = `INSERT INTO message_version (agent_id, session_id, message_id, version, content, detail, replaced_at)
           VALUES ($1, 's', 'm0001', $2, $3, '{"a":1}', 1)`
         await db.write(many.map((text, i) => statement(sql, AGENT, i + 1, text)))
-        const kept: Kept[] = []
+        const kept: ExportedRow[] = []
         for await (const slice of exportUser({ db }, AGENT, 'u', { owner: 'one', isWanted: () => true })) kept.push(...slice)
-        const of = (type: Kept['type']) => kept.filter((one) => one.type === type).map(({ content }) => content)
+        const of = (type: ExportedRow['type']) => kept.filter((one) => one.type === type).map(({ content }) => content)
         assert.equal(of('session').length, 2)
         for (const type of ['message', 'version'] as const) {
           assert.equal(of(type).length, many.length)

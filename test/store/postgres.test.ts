@@ -5,7 +5,7 @@ import type { Agent } from '../../src/core/agent.ts'
 import type { ReparteeError } from '../../src/core/errors.ts'
 import { newId } from '../../src/core/platform/ids.ts'
 import type { Deps } from '../../src/http/deps.ts'
-import { type Keep, workOnce } from '../../src/http/route/idempotency.ts'
+import { type StoreAnswer, workOnce } from '../../src/http/route/idempotency.ts'
 import { importSession } from '../../src/sessions/sessions.ts'
 import { ConditionFailed, condition, type Database, type Statement, statement, type Value } from '../../src/store/database.ts'
 import { exchange } from '../../src/store/postgres/exchange.ts'
@@ -197,7 +197,7 @@ const keyed = async (db: PostgresDatabase) => {
     role: i % 2 ? ('AI' as const) : ('USER' as const),
     content: `${i}`,
   }))
-  const make = (keep: Keep) => importSession(deps, agent.id, {}, messages, (made) => keep({ id: made.id }, made.id))
+  const make = (keep: StoreAnswer) => importSession(deps, agent.id, {}, messages, (made) => keep({ id: made.id }, made.id))
   // This one stands still behind its claim, is settled, and goes on when another one has done the work.
   let second: object | undefined
   const first = workOnce(deps, request, kept, async (keep) => {

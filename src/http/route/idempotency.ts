@@ -17,7 +17,7 @@ import { lazySerializer } from '../json/serializer.ts'
  * Makes the statements that store an answer for replays, for the transaction of its effect. Returns none if the request has no Idempotency-Key. The answer is
  * deleted with its session, or with its user if the session is ''. If another replica has taken over the key, the transaction is rolled back.
  */
-export interface Keep {
+export interface StoreAnswer {
   (answer: object, sessionId?: string, userId?: string): Statement[]
   /** The session that an earlier attempt created before its process died; '' if there is none. */
   begunSessionId: string
@@ -27,7 +27,7 @@ export interface Keep {
   condition: Statement[]
 }
 
-export const keepNothing: Keep = Object.assign(() => [], { condition: [], begunSessionId: '', noteSession: () => [] })
+export const storeNothing: StoreAnswer = Object.assign(() => [], { condition: [], begunSessionId: '', noteSession: () => [] })
 
 /** Returns the Idempotency-Key of a request that has an effect. Throws `invalid_request` if it is malformed, or the answer contains a secret. */
 export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
@@ -42,7 +42,7 @@ export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): st
 /** Runs the work, unless it was done before for the same key and body. */
 export type Once = <A extends object | undefined>(
   body: (string | Uint8Array)[],
-  work: (keep: Keep) => Promise<A>,
+  work: (keep: StoreAnswer) => Promise<A>,
 ) => Promise<A | StoredAnswer>
 
 /**
@@ -55,7 +55,7 @@ export function answerOnce(deps: Deps, op: Operation) {
     request: FastifyRequest,
     key: string,
     body: (string | Uint8Array)[],
-    work: (keep: Keep) => Promise<A>,
+    work: (keep: StoreAnswer) => Promise<A>,
   ): Promise<A | StoredAnswer> => {
     const named = {
       apiKeyId: callerIdOf(request.caller!),
@@ -79,7 +79,7 @@ export async function workOnce<A extends object | undefined>(
   deps: Deps,
   request: RepeatableRequest,
   { status, sessionId, toText }: AnswerForm,
-  work: (keep: Keep) => Promise<A>,
+  work: (keep: StoreAnswer) => Promise<A>,
 ): Promise<A | StoredAnswer> {
   const claim = await claimRequest(deps, request)
   if ('answer' in claim) return claim
@@ -88,7 +88,7 @@ export async function workOnce<A extends object | undefined>(
     wasStored = true
     return [claim.keep({ sessionId: session, userId }, status, toText(answer)), claim.isOurs]
   }
-  const keep: Keep = Object.assign(toStatements, {
+  const keep: StoreAnswer = Object.assign(toStatements, {
     condition: [claim.isOurs],
     begunSessionId: claim.begunSessionId,
     noteSession: (id: string) => [claim.noteSession(id), claim.isOurs],

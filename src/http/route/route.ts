@@ -12,7 +12,7 @@ import { JsonText } from '../json/json-text.ts'
 import { whileHeld } from '../server/while-held.ts'
 import { admit, checkScope, type Gate, getAgentFor, getSessionFor, keepUserRate } from './admit.ts'
 import { refuseEncoded } from './body.ts'
-import { answerOnce, idempotencyKeyOf, isStored, type Keep, keepNothing, type Once, sendStored } from './idempotency.ts'
+import { answerOnce, idempotencyKeyOf, isStored, type Once, type StoreAnswer, sendStored, storeNothing } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
 import { checkMediaType, isLarge } from './upload.ts'
 import { validator } from './validation.ts'
@@ -43,7 +43,7 @@ export interface Call<O> {
   request: FastifyRequest
   reply: FastifyReply
   /** Stores the answer of the work for replays. Use it within the work. */
-  keep: Keep
+  keep: StoreAnswer
   /** Runs the work once for each Idempotency-Key and body. For operations that read their body or send their response themselves. */
   once: Once
 }
@@ -72,15 +72,15 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { params, query, body, agent, session, caller: key } = request
     const named = idempotencyKeyOf(op as unknown as Operation, request)
-    const call = (keep: Keep) => {
-      const withKey: Once = (parts, work) => (named === undefined ? work(keepNothing) : once(request, named, parts, work))
+    const call = (keep: StoreAnswer) => {
+      const withKey: Once = (parts, work) => (named === undefined ? work(storeNothing) : once(request, named, parts, work))
       const call = { params, query, body, agent, session, key, request, reply, keep, once: withKey }
       const work = () => deps.tracer.within(request.headers, () => handler(call as unknown as Call<Operation<P, Q, B, R>>))
       return op.isAudited === true ? withAudit(deps, op as unknown as Operation, request, work) : work()
     }
     const isOwn = op.upload !== undefined || op.events !== undefined
     const answered =
-      named === undefined || isOwn ? await call(keepNothing) : await once(request, named, [JSON.stringify(body ?? {})], call)
+      named === undefined || isOwn ? await call(storeNothing) : await once(request, named, [JSON.stringify(body ?? {})], call)
     if (answered === undefined) return reply
     if (isStored(answered)) return sendStored(reply, answered)
     reply.code(op.status)

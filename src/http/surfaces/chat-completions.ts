@@ -7,7 +7,7 @@ import type { TurnObserver } from '../../turns/run-turn.ts'
 import { sendMessage } from '../../turns/send-message.ts'
 import type { Deps } from '../deps.ts'
 import { getSessionFor, keepUserRate } from '../route/admit.ts'
-import { keepNothing } from '../route/idempotency.ts'
+import { storeNothing } from '../route/idempotency.ts'
 import { type EventStreams, withItems } from '../turns/event-stream.ts'
 import { serveTurn } from '../turns/serve-turn.ts'
 import { type EventFormat, SettledPresenter } from '../turns/settled-presenter.ts'
@@ -74,7 +74,7 @@ export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: 
     const answer = await serveTurn<TurnOutcome>(deps, streams, {
       ...{ request, reply, key, run },
       presenter: body.stream ? new SettledPresenter(format, key) : undefined,
-      once: hasEffect ? doneOnce(deps, request, reply, same) : (work) => work(keepNothing),
+      once: hasEffect ? doneOnce(deps, request, reply, same) : (work) => work(storeNothing),
       toAnswer: (exchange) => toOutcome(agent.id, exchange),
       ownerOf: () => owner,
       stopsWithCaller: !hasEffect,

@@ -5,7 +5,7 @@ import { findHeadAt } from '../../store/tables/messages.ts'
 import { findSession } from '../../store/tables/sessions.ts'
 import { type RepeatableRequest, readIdempotencyKey, type StoredAnswer } from '../../turns/idempotency.ts'
 import type { Deps } from '../deps.ts'
-import { isStored, type Keep, keepNothing, workOnce } from '../route/idempotency.ts'
+import { isStored, type StoreAnswer, storeNothing, workOnce } from '../route/idempotency.ts'
 import type { WorkOnce } from '../turns/serve-turn.ts'
 import type { TurnOutcome } from '../turns/turn-outcome.ts'
 import { Attempts } from './attempts.ts'
@@ -45,7 +45,7 @@ export function doneOnce<A extends object = TurnOutcome>(
 ): WorkOnce<A> {
   const attempt = same.isOfOne === false ? undefined : request.headers[ATTEMPT]
   const given = readIdempotencyKey(request.headers['idempotency-key']) ?? same.key
-  if (given === undefined && attempt === undefined) return (work) => work(keepNothing)
+  if (given === undefined && attempt === undefined) return (work) => work(storeNothing)
   const { agentId, sessionId } = same
   const parts = [request.method, request.url, sessionId, ...same.parts()]
   const key = given ?? `retry ${parts.join('\0')}`
@@ -58,7 +58,7 @@ export function doneOnce<A extends object = TurnOutcome>(
     const end = now + deps.limits.maxWaitMs + deps.limits.turnTimeoutMs
     const { attempts } = request.server
     const name = Attempts.nameOf(named.apiKeyId, key)
-    const workHere = (keep: Keep) => attempts.work(name, () => work(keep))
+    const workHere = (keep: StoreAnswer) => attempts.work(name, () => work(keep))
     for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(2 * waitMs, LAST_LOOK_MS)) {
       try {
         const answer = await workOnce(deps, given === undefined ? { ...named, keptSince } : named, keptAs, workHere)
@@ -67,7 +67,7 @@ export function doneOnce<A extends object = TurnOutcome>(
       } catch (error) {
         if (!(error instanceof ReparteeError && error.code === 'request_in_progress')) throw error
         // Two first attempts with the same text at the same time: neither is a copy of the other.
-        if (isFirst) return work(keepNothing)
+        if (isFirst) return work(storeNothing)
         if (reply.raw.destroyed || deps.clock() > end) throw error
         if (!(await attempts.wait(name, request, reply, waitMs))) throw error
       }

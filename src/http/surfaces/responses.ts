@@ -13,8 +13,8 @@ import type { TurnObserver } from '../../turns/run-turn.ts'
 import { sendMessage } from '../../turns/send-message.ts'
 import type { Deps } from '../deps.ts'
 import { getSessionFor, keepUserRate } from '../route/admit.ts'
-import type { Keep } from '../route/idempotency.ts'
-import { keepNothing } from '../route/idempotency.ts'
+import type { StoreAnswer } from '../route/idempotency.ts'
+import { storeNothing } from '../route/idempotency.ts'
 import { importInTurn } from '../server/import-places.ts'
 import { slicingFor } from '../server/slicing.ts'
 import type { EventStreams } from '../turns/event-stream.ts'
@@ -78,7 +78,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       userId,
       key,
     }
-    const run = async (observer: TurnObserver, keep: Keep) => {
+    const run = async (observer: TurnObserver, keep: StoreAnswer) => {
       if (!isStored) return answerOnce(deps, { ...asked, history }, observer)
       const make = () => makeSession(deps, agent, userId, history, keep)
       const session =
@@ -115,7 +115,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     const answer = await serveTurn<TurnOutcome>(deps, streams, {
       ...{ request, reply, key, run },
       presenter: body.stream ? new SettledPresenter(new ResponseFormat(told, deps.clock), key) : undefined,
-      once: hasEffect ? doneOnce(deps, request, reply, same) : (work) => work(keepNothing),
+      once: hasEffect ? doneOnce(deps, request, reply, same) : (work) => work(storeNothing),
       toAnswer: (exchange) => toOutcome(agent.id, exchange),
       ownerOf: ({ session }) => (isStored ? { sessionId: session.id } : { sessionId: '', userId }),
       stopsWithCaller: !hasEffect,
@@ -174,7 +174,7 @@ function makeSession(
   { id }: Agent,
   externalUserId: string,
   history: fields.Conversation['history'],
-  keep: Keep,
+  keep: StoreAnswer,
 ): Promise<Session> {
   const alongside = (made: Session) => keep.noteSession(made.id)
   return history.length === 0
@@ -187,7 +187,7 @@ async function findBegun(
   { db }: Deps,
   { id }: Agent,
   history: fields.Conversation['history'],
-  { begunSessionId }: Keep,
+  { begunSessionId }: StoreAnswer,
 ): Promise<Session | undefined> {
   const begun = begunSessionId === '' ? undefined : await findSession(db, id, begunSessionId)
   return begun !== undefined && begun.totalMessages <= history.length + 1 ? begun : undefined

@@ -9,12 +9,12 @@ import type { TurnObserver } from '../../turns/run-turn.ts'
 import type { Turn } from '../../turns/turn.ts'
 import type { Deps } from '../deps.ts'
 import { toReparteeError } from '../route/errors.ts'
-import { isStored, type Keep, keepNothing } from '../route/idempotency.ts'
+import { isStored, type StoreAnswer, storeNothing } from '../route/idempotency.ts'
 import type { EventStream, EventStreams } from './event-stream.ts'
 import type { Presenter } from './presenter.ts'
 
 /** Runs the work once for each Idempotency-Key. Resolves to the stored answer if it ran before. */
-export type WorkOnce<A extends object> = (work: (keep: Keep) => Promise<A>) => Promise<A | StoredAnswer>
+export type WorkOnce<A extends object> = (work: (keep: StoreAnswer) => Promise<A>) => Promise<A | StoredAnswer>
 
 /** One request for a reply. */
 export interface TurnRequest<A extends object> {
@@ -24,7 +24,7 @@ export interface TurnRequest<A extends object> {
   /** Undefined if the caller wants the reply as a whole. */
   presenter: Presenter<A> | undefined
   once: WorkOnce<A>
-  run(observer: TurnObserver, keep: Keep): Promise<Exchange>
+  run(observer: TurnObserver, keep: StoreAnswer): Promise<Exchange>
   toAnswer(exchange: Exchange): A
   /** Returns the owner with which the stored answer is deleted. Default: the session of the path. */
   ownerOf?(exchange: Exchange): { sessionId: string; userId?: string | undefined }
@@ -50,9 +50,9 @@ export async function serveTurn<A extends object>(
     stream.send(presenter.started(turn, session, question))
     stream.follow(turn, presenter.feed(turn))
   }
-  const work = async (keep: Keep): Promise<A> => {
+  const work = async (keep: StoreAnswer): Promise<A> => {
     const alongside = (exchange: Exchange) => {
-      if (keep === keepNothing) return []
+      if (keep === storeNothing) return []
       const owner = ownerOf?.(exchange)
       return keep(toAnswer(exchange), owner?.sessionId, owner?.userId)
     }

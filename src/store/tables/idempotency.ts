@@ -14,7 +14,7 @@ export interface ClaimRow {
   createdAt: number
 }
 
-export interface KeptAnswer {
+export interface AnswerRow {
   fingerprint: string
   /** When the request came in. */
   createdAt: number
@@ -38,7 +38,7 @@ export interface Claimed {
 }
 
 /** Claims a key. If that fails, resolves to the stored response or the other claim. Ignores a response from before `expiredBefore`. */
-export async function claimKey(db: Database, c: ClaimRow, expiredBefore: number): Promise<Claimed | KeptAnswer> {
+export async function claimKey(db: Database, c: ClaimRow, expiredBefore: number): Promise<Claimed | AnswerRow> {
   const claim = statement(
     CLAIM,
     ...([
@@ -68,14 +68,14 @@ export async function claimKey(db: Database, c: ClaimRow, expiredBefore: number)
 }
 
 /** The session or user with which a stored response is deleted; '' for none. */
-export interface KeptWith {
+export interface AnswerOwner {
   sessionId: string
   /** The end user whose text it contains, if it belongs to no session. */
   userId: string
 }
 
 /** Stores the response in the claimed row, in the transaction of the request's effect. */
-export const keepAnswer = (c: ClaimRow, { sessionId, userId }: KeptWith, status: number, answer: string): Statement =>
+export const storeAnswer = (c: ClaimRow, { sessionId, userId }: AnswerOwner, status: number, answer: string): Statement =>
   statement(
     'UPDATE kept_answer SET session_id = $4, user_id = $5, status = $6, answer = $7 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
     ...([c.apiKeyId, c.keyHash, c.claim, sessionId, userId, status, answer] as const),

@@ -59,7 +59,7 @@ export async function countUsers(db: Database, agentId: string, { owner, isWante
 }
 
 /** All stored columns of a message, or of an earlier version of a reply. */
-export type KeptRow = Row
+export type UserRow = Row
 
 const TEXTS = ['content', 'markdown', 'detail', 'feedback']
 const MESSAGES = firstRows({
@@ -71,13 +71,13 @@ const MESSAGES = firstRows({
 })
 
 /** Returns the first messages after a position, oldest first, as `firstRows` chooses them. */
-export const listKeptMessages = (
+export const listMessageRows = (
   db: Database,
   agentId: string,
   sessionId: string,
   after: number,
   limit: number,
-): Promise<KeptRow[]> => db.scan(MESSAGES, [agentId, sessionId, after, limit])
+): Promise<UserRow[]> => db.scan(MESSAGES, [agentId, sessionId, after, limit])
 
 const VERSIONS = firstRows({
   columns: 'message_id, version, content, markdown, model, detail, feedback, replaced_at',
@@ -88,10 +88,10 @@ const VERSIONS = firstRows({
 })
 
 /** Returns the first earlier versions after one, by message and version, as `firstRows` chooses them. */
-export const listKeptVersions = (
+export const listVersionRows = (
   db: Database,
   agentId: string,
   sessionId: string,
   after: { messageId: string; version: number },
   limit: number,
-): Promise<KeptRow[]> => db.scan(VERSIONS, [agentId, sessionId, after.messageId, after.version, limit])
+): Promise<UserRow[]> => db.scan(VERSIONS, [agentId, sessionId, after.messageId, after.version, limit])
