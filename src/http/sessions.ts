@@ -22,7 +22,7 @@ import {
 import type { Deps } from './deps.ts'
 import { SLICE_ROWS, scarceJsonStream } from './json/json-stream.ts'
 import { answerList } from './json/list-answer.ts'
-import { keepTokenRate } from './route/admit.ts'
+import { takeTokenRate } from './route/admit.ts'
 import { checkText } from './route/body.ts'
 import { type Call, route } from './route/route.ts'
 import { importInTurn } from './server/import-places.ts'
@@ -49,7 +49,7 @@ const toListed = (s: Session, now: number): Listed => ({
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
   route(app, deps, contract.createSession, async ({ agent, body, keep, key, reply }) => {
-    await keepTokenRate(deps, reply, key, agent.id)
+    await takeTokenRate(deps, reply, key, agent.id)
     const alongside = (made: Session) => keep({ session: toCreated(made) }, made.id)
     const externalUserId = userOf(key, body.externalUserId)
     return { session: toCreated(await createSession(deps, agent.id, { ...body, externalUserId }, alongside)) }

@@ -6,7 +6,7 @@ import { stopInTurn } from '../../turns/cancel.ts'
 import type { Exchange } from '../../turns/exchange.ts'
 import { sendMessage } from '../../turns/send-message.ts'
 import type { Turn } from '../../turns/turn.ts'
-import { getSessionFor, keepUserRate } from '../route/admit.ts'
+import { getSessionFor, takeUserRate } from '../route/admit.ts'
 import { type EventStream, toEvent } from '../turns/event-stream.ts'
 import type { ToolContext, ToolResult } from './tool.ts'
 
@@ -37,10 +37,10 @@ async function openSession(
 ): Promise<{ session: Session; isNew: boolean }> {
   const isNew = sessionId === undefined
   // The rate of a user applies before anything is created.
-  if (isNew && key.userId !== undefined) await keepUserRate(deps, reply, { agentId, userId: key.userId })
+  if (isNew && key.userId !== undefined) await takeUserRate(deps, reply, { agentId, userId: key.userId })
   if (isNew) return { session: await createSession(deps, agentId, { externalUserId: key.userId }), isNew }
   const session = await getSessionFor(deps, key, agentId, sessionId.toLowerCase())
-  await keepUserRate(deps, reply, session)
+  await takeUserRate(deps, reply, session)
   return { session, isNew }
 }
 

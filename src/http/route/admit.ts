@@ -7,7 +7,7 @@ import { callerAddress, networkOf } from '../../net/address.ts'
 import { findSession } from '../../store/tables/sessions.ts'
 import type { Deps } from '../deps.ts'
 import { readKey } from './credentials.ts'
-import { keepAddressRate, keepRate } from './rate-limit.ts'
+import { takeAddressRate, takeRate } from './rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -51,7 +51,7 @@ export async function admit(
   const { rates } = deps
   const turn = app.fairEntry.enter(callerIdOf(key))
   if (turn !== undefined) await turn
-  if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
+  if (rates !== undefined && !deps.keys.isOwn(key)) await takeRate(reply, 'key', rates.key, callerIdOf(key))
   if (key.userId !== undefined && !(await app.allowedOrigins.allows(request.raw)))
     throw new ReparteeError('forbidden', 'Pages of this origin may not use tokens here.')
   request.enteredIn = app.fairEntry.round
@@ -79,7 +79,7 @@ async function identify(
     const isBadKey = error instanceof ReparteeError && error.code === 'unauthorized'
     const turn = request.server.fairEntry.enter(NOBODY)
     if (turn !== undefined) await turn
-    if (isBadKey && rates !== undefined) await keepAddressRate(rates.address, networkOf(addressOf(request) ?? ''))
+    if (isBadKey && rates !== undefined) await takeAddressRate(rates.address, networkOf(addressOf(request) ?? ''))
     throw error
   }
 }
@@ -117,22 +117,22 @@ export async function getSessionFor(
 }
 
 /** Counts one or more messages of an end user. Throws `rate_limited`. */
-export async function keepUserRate(
+export async function takeUserRate(
   { rates }: Deps,
   reply: FastifyReply,
   { agentId, userId }: Pick<Session, 'agentId' | 'userId'>,
   messages = 1,
 ): Promise<void> {
-  if (rates !== undefined) await keepRate(reply, 'user', rates.user, `${agentId}/${userId}`, messages)
+  if (rates !== undefined) await takeRate(reply, 'user', rates.user, `${agentId}/${userId}`, messages)
 }
 
 /** Counts a session that a user token creates as one message, plus one for each message that it begins with. Throws `rate_limited`. */
-export async function keepTokenRate(
+export async function takeTokenRate(
   deps: Deps,
   reply: FastifyReply,
   { userId }: ApiKey,
   agentId: string,
   messages = 0,
 ): Promise<void> {
-  if (userId !== undefined) await keepUserRate(deps, reply, { agentId, userId }, 1 + messages)
+  if (userId !== undefined) await takeUserRate(deps, reply, { agentId, userId }, 1 + messages)
 }

@@ -9,7 +9,7 @@ const OVER: Record<keyof Rates, string> = {
 }
 
 /** Counts requests against a rate, and reports it in the response (RateLimit header fields for HTTP, draft 10). Throws `rate_limited`. */
-export async function keepRate(reply: FastifyReply, name: 'key' | 'user', rate: Rate, id: string, count = 1): Promise<void> {
+export async function takeRate(reply: FastifyReply, name: 'key' | 'user', rate: Rate, id: string, count = 1): Promise<void> {
   let standing: RateStanding
   let left = count
   do {
@@ -22,7 +22,7 @@ export async function keepRate(reply: FastifyReply, name: 'key' | 'user', rate: 
 }
 
 /** Counts an invalid key. Throws `rate_limited`. */
-export async function keepAddressRate(rate: Rate, address: string): Promise<void> {
+export async function takeAddressRate(rate: Rate, address: string): Promise<void> {
   const standing = await rate.take(address)
   if (standing.isOver) throw limited('address', standing)
 }

@@ -10,7 +10,7 @@ import type { StoredAnswer } from '../../turns/idempotency.ts'
 import type { Deps } from '../deps.ts'
 import { JsonText } from '../json/json-text.ts'
 import { whileHeld } from '../server/while-held.ts'
-import { admit, checkScope, type Gate, getAgentFor, getSessionFor, keepUserRate } from './admit.ts'
+import { admit, checkScope, type Gate, getAgentFor, getSessionFor, takeUserRate } from './admit.ts'
 import { refuseEncoded } from './body.ts'
 import { answerOnce, idempotencyKeyOf, isStored, type Once, type StoreAnswer, sendStored, storeNothing } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
@@ -110,7 +110,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
         app.refuseTooMuch(agentId, key)
         if (sessionId !== undefined) {
           request.session = await getSessionFor(deps, key, agentId, sessionId, ahead)
-          if (op.isSend) await keepUserRate(deps, reply, request.session)
+          if (op.isSend) await takeUserRate(deps, reply, request.session)
         }
       }
       if (op.body !== undefined || op.upload) refuseEncoded(request)

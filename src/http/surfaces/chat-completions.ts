@@ -6,7 +6,7 @@ import { answerOnce } from '../../turns/answer-once.ts'
 import type { TurnObserver } from '../../turns/run-turn.ts'
 import { sendMessage } from '../../turns/send-message.ts'
 import type { Deps } from '../deps.ts'
-import { getSessionFor, keepUserRate } from '../route/admit.ts'
+import { getSessionFor, takeUserRate } from '../route/admit.ts'
 import { storeNothing } from '../route/idempotency.ts'
 import { type EventStreams, withItems } from '../turns/event-stream.ts'
 import { serveTurn } from '../turns/serve-turn.ts'
@@ -53,7 +53,7 @@ export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: 
     const session = await findSessionOf(call.request.headers['x-session-id'], body)
     const named = fields.userIdOf(key, body.safety_identifier ?? body.user)
     const userId = session?.userId ?? named ?? deps.newId()
-    if (session !== undefined || named !== undefined) await keepUserRate(deps, reply, { agentId: agent.id, userId })
+    if (session !== undefined || named !== undefined) await takeUserRate(deps, reply, { agentId: agent.id, userId })
 
     const asked = {
       agent: fields.withAtMost(fields.withoutFollowUps(agent), body.max_completion_tokens ?? body.max_tokens),

@@ -11,7 +11,7 @@ import type { Slicing } from '../../store/tables/sessions.ts'
 import { getMessage } from '../../turns/read-message.ts'
 import type { Deps } from '../deps.ts'
 import { answerList } from '../json/list-answer.ts'
-import { keepTokenRate } from '../route/admit.ts'
+import { takeTokenRate } from '../route/admit.ts'
 import { isStored, sendStored } from '../route/idempotency.ts'
 import { importInTurn } from '../server/import-places.ts'
 import { slicingFor } from '../server/slicing.ts'
@@ -72,7 +72,7 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
         externalUserId: fields.userIdOf(key, metadata.user),
         ...(name === undefined || name.trim() === '' ? {} : { name }),
       }
-      await keepTokenRate(deps, reply, key, agent.id, history.length)
+      await takeTokenRate(deps, reply, key, agent.id, history.length)
       const makeSession = (alongside: (session: Session) => Statement[]) =>
         history.length === 0
           ? createSession(deps, agent.id, made, alongside)

@@ -12,7 +12,7 @@ import { getMessage } from '../../turns/read-message.ts'
 import type { TurnObserver } from '../../turns/run-turn.ts'
 import { sendMessage } from '../../turns/send-message.ts'
 import type { Deps } from '../deps.ts'
-import { getSessionFor, keepUserRate } from '../route/admit.ts'
+import { getSessionFor, takeUserRate } from '../route/admit.ts'
 import type { StoreAnswer } from '../route/idempotency.ts'
 import { storeNothing } from '../route/idempotency.ts'
 import { importInTurn } from '../server/import-places.ts'
@@ -66,7 +66,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     const userId = known?.userId ?? named ?? deps.newId()
     // A user id that was made up for one response is never used again, so it needs no rate limit.
     const brought = key.userId === undefined || body.store === false ? 0 : history.length
-    if (known !== undefined || named !== undefined) await keepUserRate(deps, reply, { agentId: agent.id, userId }, 1 + brought)
+    if (known !== undefined || named !== undefined) await takeUserRate(deps, reply, { agentId: agent.id, userId }, 1 + brought)
 
     const isStored = body.store !== false
     if (isStored && known === undefined) fields.checkImport(key, history, 'body.input')

@@ -13,7 +13,7 @@ import { regenerate } from '../../turns/regenerate.ts'
 import type { TurnInput, TurnObserver } from '../../turns/run-turn.ts'
 import { sendMessage } from '../../turns/send-message.ts'
 import type { Deps } from '../deps.ts'
-import { keepUserRate } from '../route/admit.ts'
+import { takeUserRate } from '../route/admit.ts'
 import { toShown } from '../route/body.ts'
 import { isLonger } from '../route/validation.ts'
 import type { EventStreams } from '../turns/event-stream.ts'
@@ -57,7 +57,7 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
     const userId = key.userId ?? body.externalUserId?.toLowerCase()
     const found = await findChat(deps, agent!, body.id, userId)
     // No session is created for a refused message.
-    await keepUserRate(deps, reply, found ?? { agentId: agent!.id, userId: userId ?? sessionIdOf(agent!.id, userId, body.id) })
+    await takeUserRate(deps, reply, found ?? { agentId: agent!.id, userId: userId ?? sessionIdOf(agent!.id, userId, body.id) })
     const session = found ?? (await makeChat(deps, agent!, body.id, userId))
     const input = {
       agent: agent!,
