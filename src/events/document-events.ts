@@ -76,7 +76,7 @@ export class DocumentEvents {
   async #tell(agentId: string): Promise<void> {
     const { db, knowledge, clock, webhookWorker } = this.#deps
     for (;;) {
-      const documents = await knowledge.listNews(agentId, AT_ONCE)
+      const documents = await knowledge.listDocumentEvents(agentId, AT_ONCE)
       if (documents.length === 0) return
       const now = clock()
       await db.write(
@@ -85,7 +85,7 @@ export class DocumentEvents {
           return queueEvent(idOf(document), { event, agentId, sessionId: '', target: document.id }, now, document.updatedAt)
         }),
       )
-      await knowledge.endNews(
+      await knowledge.deleteDocumentEvents(
         agentId,
         documents.map(({ id, updatedAt }) => ({ id, updatedAt })),
       )

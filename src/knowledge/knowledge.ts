@@ -154,11 +154,11 @@ export function openKnowledge({
     async growVectorIndex(agentId, model) {
       return 'postgres' in place ? ingest.call('growNear', agentId, model) : 'done'
     },
-    async listNews(agentId, most) {
-      return known.has(agentId) ? ingest.call('listNews', agentId, most) : []
+    async listDocumentEvents(agentId, most) {
+      return known.has(agentId) ? ingest.call('listDocumentEvents', agentId, most) : []
     },
-    async endNews(agentId, told) {
-      await ingest.call('endNews', agentId, told)
+    async deleteDocumentEvents(agentId, told) {
+      await ingest.call('deleteDocumentEvents', agentId, told)
     },
     onIndexed(tell) {
       tellIndexed = tell

@@ -21,11 +21,11 @@ export async function createSession(
   alongside?: (session: Session) => Statement[],
 ): Promise<Session> {
   const session = toSession(deps, agentId, input)
-  if (!(await insertSession(deps.db, session, withNews(deps, session, alongside)))) throw agentNotFound()
+  if (!(await insertSession(deps.db, session, withEvents(deps, session, alongside)))) throw agentNotFound()
   return session
 }
 
-function withNews({ webhooks }: SessionDeps, made: Session, alongside?: (session: Session) => Statement[]): Statement[] {
+function withEvents({ webhooks }: SessionDeps, made: Session, alongside?: (session: Session) => Statement[]): Statement[] {
   const { id, agentId } = made
   const news = webhooks.queue({ event: 'session.created', agentId, sessionId: id, target: id })
   return [...(alongside?.(made) ?? []), ...news]
@@ -39,7 +39,7 @@ export async function getOrCreateSession(deps: SessionDeps, agentId: string, id:
     throw new ReparteeError('unavailable', 'The session before this one is still being deleted.', { retryAfter: 1 })
   const session = { ...toSession(deps, agentId, input), id }
   try {
-    if (!(await insertSession(deps.db, session, withNews(deps, session)))) throw agentNotFound()
+    if (!(await insertSession(deps.db, session, withEvents(deps, session)))) throw agentNotFound()
     return session
   } catch (error) {
     // Another request created the session at the same time.
@@ -88,7 +88,7 @@ export async function importSession(
   })
   session.totalMessages = stored.length
   if (stored.length > 0) session.lastMessageAt = last
-  if (!(await insertConversation(deps.db, session, stored, withNews(deps, session, alongside)))) throw agentNotFound()
+  if (!(await insertConversation(deps.db, session, stored, withEvents(deps, session, alongside)))) throw agentNotFound()
   return session
 }
 

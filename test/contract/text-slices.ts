@@ -317,12 +317,12 @@ function agentsContract(engine: string, withAgent: WithAgent): void {
         await insertMany(db, () => textOf(1_000))
         const { watched, reads } = watch(db)
         const asked: string[] = []
-        const listNews = async (agentId: string) => {
+        const listDocumentEvents = async (agentId: string) => {
           asked.push(agentId)
           return []
         }
         const webhooks = { list: async () => [{ events: ['document.ready'] }] }
-        const deps = { db: watched, webhooks, knowledge: { listNews } }
+        const deps = { db: watched, webhooks, knowledge: { listDocumentEvents } }
         const news = new DocumentEvents(deps as unknown as ConstructorParameters<typeof DocumentEvents>[0])
         await servingOthers(() => news.wakeAll())
         assert.deepEqual(asked, [...IDS, AGENT])

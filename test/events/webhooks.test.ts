@@ -22,8 +22,8 @@ test('news of documents that could not be put down are put down with the next', 
   const deps = {
     webhooks: { list: async () => [{ events: ['document.ready'] }] },
     knowledge: {
-      listNews: async (agentId: string) => news.get(agentId) ?? [],
-      endNews: async (agentId: string) => void news.delete(agentId),
+      listDocumentEvents: async (agentId: string) => news.get(agentId) ?? [],
+      deleteDocumentEvents: async (agentId: string) => void news.delete(agentId),
     },
     db: {
       async write(statements: { params: unknown[] }[]) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { SqlValue } from '../../src/store/knowledge/base.ts'
 import { contentOf } from '../../src/store/knowledge/contents.ts'
-import { listNews } from '../../src/store/knowledge/document-outbox.ts'
+import { listDocumentEvents } from '../../src/store/knowledge/document-outbox.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
 import { Filters } from '../../src/store/knowledge/filters.ts'
 import { acceptSite, nextDue, openDueRuns } from '../../src/store/knowledge/sites.ts'
@@ -48,7 +48,7 @@ test('a source is found by its address, and the next that is due by its time', (
 })
 
 test('news are found without the documents that have none', () => {
-  assert.match(plansOf(() => listNews(file, 1)).join(), /USING INDEX document_news/)
+  assert.match(plansOf(() => listDocumentEvents(file, 1)).join(), /USING INDEX document_news/)
 })
 
 test('a filter passes over documents without passages', () => {

@@ -486,7 +486,7 @@ describe('knowledge bases in PostgreSQL', () => {
       () => knowledge.updateDocument(agent, id, { title: 'Walnut' }),
       () => knowledge.addSite(agent, { type: 'site', url: 'http://127.0.0.1:1/', refreshHours: 1 }),
       () => knowledge.takeUnembedded(agent, 'm', 10),
-      () => knowledge.endNews(agent, []),
+      () => knowledge.deleteDocumentEvents(agent, []),
       () => knowledge.deleteAgent(deleted),
     ].map(untilTaken)
     for (let i = 0; i < 5; i++) {

@@ -52,10 +52,10 @@ export interface Knowledge {
    * `impossible` is the reason why it cannot. `done` also if the base is smaller, or the database supports no such index.
    */
   growVectorIndex(agentId: string, model: string): Promise<'more' | 'done' | { impossible: string }>
-  /** Resolves to ready and failed documents that `endNews` has not marked yet, in the order in which they were added. */
-  listNews(agentId: string, most: number): Promise<Document[]>
+  /** Resolves to ready and failed documents that `deleteDocumentEvents` has not marked yet, in the order in which they were added. */
+  listDocumentEvents(agentId: string, most: number): Promise<Document[]>
   /** Marks events as queued for webhooks. `updatedAt` is that of the document in the event. */
-  endNews(agentId: string, told: { id: string; updatedAt: number }[]): Promise<void>
+  deleteDocumentEvents(agentId: string, told: { id: string; updatedAt: number }[]): Promise<void>
   /** Calls back when a document was indexed or failed. */
   onDocumentEnded(tell: (outcome: 'ready' | 'failed') => void): void
   /** Returns the number of agents with documents that this process has yet to index. */

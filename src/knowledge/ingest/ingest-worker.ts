@@ -48,8 +48,9 @@ const methods = {
   putVectors: (agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]) =>
     ingest.putVectors(agentId, model, ids, vectors),
   growNear: (agentId: string, model: string) => ingest.growNear(agentId, model),
-  listNews: (agentId: string, most: number) => ingest.listNews(agentId, most),
-  endNews: (agentId: string, told: { id: string; updatedAt: number }[]) => ingest.endNews(agentId, told),
+  listDocumentEvents: (agentId: string, most: number) => ingest.listDocumentEvents(agentId, most),
+  deleteDocumentEvents: (agentId: string, told: { id: string; updatedAt: number }[]) =>
+    ingest.deleteDocumentEvents(agentId, told),
   removeAgent: (agentId: string) => ingest.removeAgent(agentId),
   /** Does nothing: the thread resumes pending work when it starts (below). */
   start: () => undefined,

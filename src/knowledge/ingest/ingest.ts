@@ -7,7 +7,7 @@ import type { NewSite, Site } from '../../core/site.ts'
 import { FETCH_RULES, type FetchRules } from '../../net/guarded-fetch.ts'
 import { BaseBusy, type KnowledgeBase, type KnowledgeStore } from '../../store/knowledge/base.ts'
 import { deletePieces } from '../../store/knowledge/contents.ts'
-import { endNews, listNews } from '../../store/knowledge/document-outbox.ts'
+import { deleteDocumentEvents, listDocumentEvents } from '../../store/knowledge/document-outbox.ts'
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge/documents.ts'
 import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../store/knowledge/index/index.ts'
 import { emptySome, Merge } from '../../store/knowledge/index/merge.ts'
@@ -303,15 +303,15 @@ export class Ingest {
     })
   }
 
-  listNews(agentId: string, most: number): Document[] {
+  listDocumentEvents(agentId: string, most: number): Document[] {
     const base = this.#bases.find(agentId)
-    return base === undefined ? [] : listNews(base, most)
+    return base === undefined ? [] : listDocumentEvents(base, most)
   }
 
-  endNews(agentId: string, told: readonly { id: string; updatedAt: number }[]): Promise<void> {
+  deleteDocumentEvents(agentId: string, told: readonly { id: string; updatedAt: number }[]): Promise<void> {
     return this.#whenFree(() => {
       const base = this.#bases.find(agentId)
-      base?.write(() => endNews(base, told), { bringsWork: false })
+      base?.write(() => deleteDocumentEvents(base, told), { bringsWork: false })
     })
   }
 

@@ -3,7 +3,7 @@ import type { KnowledgeBase } from './base.ts'
 import { findDocument } from './documents.ts'
 
 /** Returns documents that became ready or failed and are not reported yet, in order of creation. */
-export function listNews(base: KnowledgeBase, most: number): Document[] {
+export function listDocumentEvents(base: KnowledgeBase, most: number): Document[] {
   return base
     .all<{ id: string }>(
       // `coalesce` prevents the use of an index on `status`, which would scan all documents.
@@ -14,7 +14,7 @@ export function listNews(base: KnowledgeBase, most: number): Document[] {
 }
 
 /** Removes reported documents from the outbox if they are unchanged since `updatedAt`; later changes are still reported. Runs in the caller's transaction. */
-export function endNews(base: KnowledgeBase, told: readonly { id: string; updatedAt: number }[]): void {
+export function deleteDocumentEvents(base: KnowledgeBase, told: readonly { id: string; updatedAt: number }[]): void {
   for (const { id, updatedAt } of told)
     base.run('UPDATE document SET news = NULL WHERE id = ? AND updated_at = ? AND news IS NOT NULL', id, updatedAt)
 }
