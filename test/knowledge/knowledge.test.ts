@@ -34,7 +34,7 @@ import {
 import { listFetches } from '../../src/store/knowledge/fetches.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
 import { KnowledgeFolder } from '../../src/store/knowledge/folder.ts'
-import { addToBatch, bury, eraseSome, newBatch, raiseVersion, writeBatch } from '../../src/store/knowledge/index/index.ts'
+import { addToBatch, eraseSome, markDeleted, newBatch, raiseVersion, writeBatch } from '../../src/store/knowledge/index/index.ts'
 import { emptySome, Merge } from '../../src/store/knowledge/index/merge.ts'
 import { countSegments } from '../../src/store/knowledge/index/segments.ts'
 import { KnowledgeIndex } from '../../src/store/knowledge/reader.ts'
@@ -360,7 +360,7 @@ describe('ingestion', () => {
     assert.ok(count('segment') > 5 && count('word') > 10_000)
     file.write(() => {
       const extent = removeDocument(file, large)!
-      bury(file, extent.first, extent.last, extent.indexedTitle)
+      markDeleted(file, extent.first, extent.last, extent.indexedTitle)
     })
     let longest = 0
     for (let before = count('word'); eraseSome(file); before = count('word')) longest = Math.max(longest, before - count('word'))
@@ -527,7 +527,7 @@ describe('ingestion', () => {
     const first = file.write(() => writeBatch(file, batch))
     assert.equal(walnuts(), 1)
     file.write(() => {
-      bury(file, first, first, '')
+      markDeleted(file, first, first, '')
       raiseVersion(file)
     })
     assert.equal(walnuts(), 1, 'the dead count until they are erased')
@@ -548,7 +548,7 @@ describe('ingestion', () => {
       // Every other one, so that no two lie side by side.
       for (const [i, id] of ids.entries()) {
         const { first, last, indexedTitle } = i % 2 === 0 ? removeDocument(file, id)! : { first: 0, last: -1, indexedTitle: '' }
-        bury(file, first, last, indexedTitle)
+        markDeleted(file, first, last, indexedTitle)
       }
     })
     let steps = 0
@@ -587,7 +587,7 @@ describe('ingestion', () => {
       addToBatch(batch, { title: '', heading: '', text: position < 150 ? words : 'stays', document: 1, position, page: null })
     file.write(() => {
       const first = writeBatch(file, batch)
-      bury(file, first, first + 149, '')
+      markDeleted(file, first, first + 149, '')
     })
     const bytes = () => file.get<{ n: number | null }>('SELECT sum(length(data)) AS n FROM post')!.n!
     let longest = 0
@@ -662,7 +662,7 @@ describe('ingestion', () => {
     while (await indexSome(file, workOn(agent)));
     const extent = file.write(() => removeDocument(file, large))!
     file.write(() => {
-      bury(file, extent.first, extent.last, extent.indexedTitle)
+      markDeleted(file, extent.first, extent.last, extent.indexedTitle)
       acceptDocument(file, small, textOf('The almond is white.'), 0)
     })
     const passages = () => file.get<{ n: number }>('SELECT count(*) AS n FROM passage')!.n

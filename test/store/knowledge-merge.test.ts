@@ -17,7 +17,7 @@ import { checkKnowledge } from '../../src/store/backup/check/check-knowledge.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../src/store/knowledge/base.ts'
 import { acceptDocument, removeDocument } from '../../src/store/knowledge/documents.ts'
 import { KnowledgeFolder } from '../../src/store/knowledge/folder.ts'
-import { bury, eraseSome } from '../../src/store/knowledge/index/index.ts'
+import { eraseSome, markDeleted } from '../../src/store/knowledge/index/index.ts'
 import { emptySome, Merge } from '../../src/store/knowledge/index/merge.ts'
 import { PostgresKnowledge } from '../../src/store/knowledge/postgres/postgres-knowledge.ts'
 import type { Task } from '../../src/store/knowledge/tasks.ts'
@@ -174,7 +174,7 @@ test('a merge of one segment forgets the stretches of erased passages that it ha
   writing.write(() => {
     for (const i of some) {
       const { first, last, indexedTitle } = removeDocument(writing, idOf(i))!
-      bury(writing, first, last, indexedTitle)
+      markDeleted(writing, first, last, indexedTitle)
     }
   })
   while (eraseSome(writing));

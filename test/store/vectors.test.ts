@@ -15,7 +15,7 @@ import { VectorSearch } from '../../src/knowledge/query/vectors/search.ts'
 import { readDocument } from '../../src/knowledge/read/read.ts'
 import { acceptDocument, acceptVersion } from '../../src/store/knowledge/documents.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
-import { addToBatch, bury, newBatch, writeBatch } from '../../src/store/knowledge/index/index.ts'
+import { addToBatch, markDeleted, newBatch, writeBatch } from '../../src/store/knowledge/index/index.ts'
 import { KnowledgeIndex } from '../../src/store/knowledge/reader.ts'
 import type { Task } from '../../src/store/knowledge/tasks.ts'
 import {
@@ -280,7 +280,7 @@ describe('vectors in the file', () => {
         addToBatch(batch, { title: '', heading: '', text: 'lantern', document: segment, position, page: null })
       file.write(() => writeBatch(file, batch))
     }
-    file.write(() => bury(file, 11, 50, ''))
+    file.write(() => markDeleted(file, 11, 50, ''))
     const index = new KnowledgeIndex(file)
     const { mock: looks } = mock.method(index, 'slotOf')
     const hiddenOf = (ids: number[]) => index.read(() => [...index.hiddenIds(Uint32Array.from(ids), null)!])

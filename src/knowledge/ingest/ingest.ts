@@ -9,7 +9,7 @@ import { BaseBusy, type KnowledgeBase, type KnowledgeStore } from '../../store/k
 import { deletePieces } from '../../store/knowledge/contents.ts'
 import { deleteDocumentEvents, listDocumentEvents } from '../../store/knowledge/document-outbox.ts'
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge/documents.ts'
-import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../store/knowledge/index/index.ts'
+import { eraseSome, giveUpStaged, isToErase, markDeleted, raiseVersion } from '../../store/knowledge/index/index.ts'
 import { emptySome, Merge } from '../../store/knowledge/index/merge.ts'
 import { countSegments } from '../../store/knowledge/index/segments.ts'
 import { isOutdated, READING, rereadAll, type Task } from '../../store/knowledge/tasks.ts'
@@ -202,7 +202,7 @@ export class Ingest {
       owners: this.#owners,
       ended: onEnded,
       changes: this.#changes,
-      bury: (agentId, base, extents) => this.#bury(agentId, base, extents),
+      markDeleted: (agentId, base, extents) => this.#markDeleted(agentId, base, extents),
       wake: (agentId) => this.#wake(agentId),
     })
     this.#removals = new Removals(store)
@@ -245,7 +245,7 @@ export class Ingest {
     return this.#changes.commit(agentId, (base) => {
       const extent = removeDocument(base, id)
       if (extent === undefined) return false
-      this.#bury(agentId, base, [extent])
+      this.#markDeleted(agentId, base, [extent])
       return true
     })
   }
@@ -695,9 +695,9 @@ export class Ingest {
     return true
   }
 
-  #bury(agentId: string, base: KnowledgeBase, extents: readonly Extent[]): void {
+  #markDeleted(agentId: string, base: KnowledgeBase, extents: readonly Extent[]): void {
     if (extents.length === 0) return
-    for (const { first, last, indexedTitle } of extents) bury(base, first, last, indexedTitle)
+    for (const { first, last, indexedTitle } of extents) markDeleted(base, first, last, indexedTitle)
     raiseVersion(base)
     this.#bases.scrubLater(agentId)
   }

@@ -8,8 +8,8 @@ import {
   addToBatch,
   areStaged,
   type Batch,
-  bury,
-  buryStaged,
+  markDeleted,
+  markStagedDeleted,
   newBatch,
   publish,
   raiseVersion,
@@ -99,8 +99,8 @@ function settle(
   const extent = { ...span, indexedTitle }
   if (finishTask(base, task, { mediaType, title }, extent, at)) {
     if (!isAdopted) adoptVectors(base, toCopies(same, span.first))
-    bury(base, task.first, task.last, task.indexedTitle)
-  } else bury(base, extent.first, extent.last, extent.indexedTitle)
+    markDeleted(base, task.first, task.last, task.indexedTitle)
+  } else markDeleted(base, extent.first, extent.last, extent.indexedTitle)
 }
 
 const toCopies = (same: readonly SamePassage[], first: number): VectorCopy[] =>
@@ -136,7 +136,7 @@ export async function writeLarge(base: KnowledgeBase, large: LargeDocument, unre
   const count = reading.passages.length
   try {
     if (!isWaiting(base, reading.task)) {
-      base.write(() => buryStaged(base), { durable: false })
+      base.write(() => markStagedDeleted(base), { durable: false })
       all.end(agentId)
       return
     }
@@ -179,7 +179,7 @@ async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteW
     () => {
       if (large.done === 0) {
         // Discards passages of an earlier attempt that failed.
-        buryStaged(base)
+        markStagedDeleted(base)
         large.first = base.reserve('passage', passages.length)
       } else refuseIfLost(base, large)
       writeBatch(base, batch, large.first + large.done)

@@ -64,7 +64,7 @@ export interface WebWorkParts {
   ended: (outcome: 'failed') => void
   changes: Changes
   /** Hides passages, in the transaction of the caller. */
-  bury: (agentId: string, base: KnowledgeBase, extents: readonly Extent[]) => void
+  markDeleted: (agentId: string, base: KnowledgeBase, extents: readonly Extent[]) => void
   /** Called if there may be room for more work of an agent, or its work may be complete. */
   wake: (agentId: string) => void
 }
@@ -155,7 +155,7 @@ export class WebWork {
     for (let isLeft = true; isLeft && this.#isThere(agentId); )
       isLeft = await this.#commitSites(agentId, (base) => {
         const extents = removeSome(base, id)
-        this.#parts.bury(agentId, base, extents ?? [])
+        this.#parts.markDeleted(agentId, base, extents ?? [])
         return extents !== undefined
       })
     return true
@@ -285,7 +285,7 @@ export class WebWork {
    * pages of earlier runs.
    */
   async #removeUnfound(agentId: string, run: SiteRun, signal: AbortSignal, hasFailed: boolean): Promise<void> {
-    const { changes, bury } = this.#parts
+    const { changes, markDeleted } = this.#parts
     const commit = <T>(work: (base: KnowledgeBase) => T): Promise<T | undefined> =>
       signal.aborted
         ? Promise.resolve(undefined)
@@ -294,7 +294,7 @@ export class WebWork {
     const removeNext = (after: number) =>
       commit((base) => {
         const { extents, last } = removeGone(base, run, finding, after)
-        bury(agentId, base, extents)
+        markDeleted(agentId, base, extents)
         return last
       })
     for (let after: number | undefined = hasFailed ? undefined : 0; after !== undefined; ) after = await removeNext(after)

@@ -64,7 +64,7 @@ const PUT_DEAD = `INSERT INTO dead (first, last, erased, staged, title) VALUES (
   ON CONFLICT (first) DO UPDATE SET last = excluded.last, erased = excluded.erased, staged = excluded.staged, title = excluded.title`
 
 /** Marks a range of passages as deleted: hidden at once, and removed later by `eraseSome`. `title`: their indexed title. */
-export function bury(base: KnowledgeBase, first: number, last: number, title: string): void {
+export function markDeleted(base: KnowledgeBase, first: number, last: number, title: string): void {
   if (last < first) return
   base.run(PUT_DEAD, first, last, first, 0, title)
 }
@@ -83,13 +83,13 @@ export function publish(base: KnowledgeBase, first: number): void {
 }
 
 /** Marks all staged passages as deleted. Runs in the caller's transaction. */
-export function buryStaged(base: KnowledgeBase): void {
+export function markStagedDeleted(base: KnowledgeBase): void {
   base.run('UPDATE dead SET staged = 0 WHERE staged = 1')
 }
 
 /** Marks passages that a crash left staged as deleted. Call it before anything else is staged. */
 export function giveUpStaged(base: KnowledgeBase): void {
-  if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) base.write(() => buryStaged(base))
+  if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) base.write(() => markStagedDeleted(base))
 }
 
 interface DeadRow {
