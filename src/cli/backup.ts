@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { loadConfig } from '../config/config.ts'
 import type { BackedUpFile } from '../store/backup/backup.ts'
-import type { Tell } from '../store/progress.ts'
+import type { ReportProgress } from '../store/progress.ts'
 import { type Command, exitCodes, jsonOption, type Terminal } from './command.ts'
 import { Progress } from './progress.ts'
 import { printJson } from './show.ts'
@@ -71,7 +71,7 @@ async function restoreFolder(terminal: Terminal, source: string, data: string): 
   }
 }
 
-function teller(terminal: Terminal): Tell {
+function teller(terminal: Terminal): ReportProgress {
   const progress = new Progress(terminal)
   return (what, done, of) => progress.show(what, done, of)
 }

@@ -19,6 +19,6 @@ export function traceSettingsOf(config: Config): TraceSettings | undefined {
     samplerArgument: config.otelSamplerArgument,
     timeoutMs: config.otlpTimeoutMs,
     everyMs: config.otelEveryMs,
-    tellsText: TEXT_ON_SPANS.test(config.otelCapture),
+    recordsText: TEXT_ON_SPANS.test(config.otelCapture),
   }
 }

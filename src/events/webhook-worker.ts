@@ -8,7 +8,7 @@ import type { WebhookCache } from './webhook-cache.ts'
 /** The result of an attempt: the response status, or the reason why there was none. */
 export type Posted = { status: number } | { failed: string }
 
-export interface CourierParts {
+export interface WebhookWorkerParts {
   db: Database
   webhooks: WebhookCache
   clock: Clock
@@ -38,7 +38,7 @@ const GONE = 410
 
 /** Delivers queued webhook events at least once. An attempt that a crash interrupts is repeated when its claim expires. */
 export class WebhookWorker {
-  readonly #parts: CourierParts
+  readonly #parts: WebhookWorkerParts
   readonly #running = new Map<string, number>()
   /** The agent whose turn was last, by webhook. */
   readonly #lastAgent = new Map<string, string>()
@@ -49,7 +49,7 @@ export class WebhookWorker {
   #looking: Promise<void> | undefined
   #isFailing = false
 
-  constructor(parts: CourierParts) {
+  constructor(parts: WebhookWorkerParts) {
     this.#parts = parts
     parts.webhooks.onQueued(() => this.wake())
   }

@@ -38,7 +38,7 @@ function watchChat(watch: ModelWatch, name: string, model: ChatModel): ChatModel
   return {
     generate: (request, call) =>
       tracer.span(
-        () => chatSpan(name, request, call.onText !== undefined, tracer.tellsText),
+        () => chatSpan(name, request, call.onText !== undefined, tracer.recordsText),
         (span) => metered(watch, name, model, request, call, span),
       ),
   }
@@ -65,7 +65,7 @@ async function metered(
     const usage = name === EXTRACTIVE ? null : countUsage(reply.usage, request, reply.text)
     const cost = usage && costOf(prices, name, usage)
     meters.modelCalled({ ...told, outcome: 'ok', ms: performance.now() - startedAt, firstTextMs, usage, cost })
-    span.set(() => chatEnd(reply, usage, firstTextMs, tracer.tellsText))
+    span.set(() => chatEnd(reply, usage, firstTextMs, tracer.recordsText))
     return reply
   } catch (error) {
     meters.modelCalled({ ...told, outcome: outcomeOf(error, call.signal), ms: performance.now() - startedAt, firstTextMs })

@@ -4,7 +4,7 @@ import { analyse, type Language } from '../text/analyse.ts'
 import { BEGINNING, openSection, type Section, sectionAfter } from './sections.ts'
 import { supportingText } from './snippet.ts'
 import { type Mark, statementsOf } from './statements.ts'
-import { type Claim, LEAST_SHARES, type LeastShares, toClaim, type Verdict, Witness } from './support.ts'
+import { type Claim, LEAST_SHARES, type LeastShares, PassageChecker, toClaim, type Verdict } from './support.ts'
 
 /** A passage that a reply cites (contract: `sources`). */
 export interface Source {
@@ -200,7 +200,7 @@ type Judge = (n: number, statements: string[]) => Verdict
 
 /** Analyses each passage once, when it is first cited, and each statement once per language detected for the growing reply. */
 function judges(hits: Hit[], question: string, least: LeastShares): (text: string) => Judge {
-  const witnesses = new Map<number, Witness>()
+  const witnesses = new Map<number, PassageChecker>()
   const claimsByLanguage = new Map<Language, Map<string, Claim>>()
   let language: Language | undefined
   let beginning = ''
@@ -217,7 +217,7 @@ function judges(hits: Hit[], question: string, least: LeastShares): (text: strin
       return claim
     }
     return (n, statements) => {
-      const witness = witnesses.get(n) ?? new Witness(hits[n - 1]!, question)
+      const witness = witnesses.get(n) ?? new PassageChecker(hits[n - 1]!, question)
       witnesses.set(n, witness)
       return witness.judge(statements.values().map(claimOf), least)
     }

@@ -43,7 +43,7 @@ export function toClaim(statement: string, language: Language): Claim {
 const MOST_PIECE_CHARS = 4
 
 /** A passage that statements are checked against. It is analysed only for its language, and only if a statement is not supported. */
-export class Witness {
+export class PassageChecker {
   readonly #text: string
   readonly #words: string
   readonly #numbers: Set<string>

@@ -24,7 +24,7 @@ export async function retrieve(deps: RetrievalDeps, payer: Payer, input: Query, 
   const startedAt = performance.now()
   const { tracer } = deps
   const found = await tracer.span(
-    () => retrievalSpan(payer.agent, input, tracer.tellsText),
+    () => retrievalSpan(payer.agent, input, tracer.recordsText),
     async (span) => {
       const found = await retrieveRanked(deps, payer, input, signal)
       span.set(() => retrievalEnd(found))

@@ -1,5 +1,5 @@
 import { fold, isAscii, lower } from './fold.ts'
-import { type Language, languages, languagesOf, type Script, scriptOf, scripts, tellTales } from './languages.ts'
+import { type Language, languageMarkers, languages, languagesOf, type Script, scriptOf, scripts } from './languages.ts'
 import { hashOf, hashOfUnits, type Run, runGrams, wordGrams } from './ngrams.ts'
 import { HAN, type RunKind, SPACED, scan, scriptOfRun } from './scan.ts'
 import { stem } from './stem.ts'
@@ -108,7 +108,7 @@ const NONE: readonly number[] = []
 function votesOf(small: string, exact: string, script: Script): readonly number[] {
   const candidates = languagesOf[script]
   if (candidates.length < 2) return NONE
-  const told = isAscii(small) ? undefined : tellTales.find(([letters]) => letters.test(small))
+  const told = isAscii(small) ? undefined : languageMarkers.find(([letters]) => letters.test(small))
   if (told === undefined) return speakersOf(script).get(exact) ?? NONE
   return told[1].filter((language) => candidates.includes(language)).map((language) => languages.indexOf(language))
 }

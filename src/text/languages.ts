@@ -46,7 +46,7 @@ export const scriptOf: ReadonlyMap<Language, Script> = new Map(
 )
 
 /** Letters that few languages of a script share. Each word with one of them votes for these languages. */
-export const tellTales: readonly (readonly [RegExp, readonly Language[]])[] = [
+export const languageMarkers: readonly (readonly [RegExp, readonly Language[]])[] = [
   [/ß/, ['de']],
   [/[äö]/, ['de', 'sv', 'fi']],
   [/ü/, ['de', 'tr', 'hu']],

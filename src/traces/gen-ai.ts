@@ -45,7 +45,7 @@ interface AnsweredTurn {
   trace: { finish: string; grounding: { answered: boolean; confidence: number } } | undefined
 }
 
-export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: AnsweredTurn, tellsText: boolean): Attributes => ({
+export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: AnsweredTurn, recordsText: boolean): Attributes => ({
   'gen_ai.response.model': modelOf(aiMessage.model)['gen_ai.request.model'],
   ...toUsage(usage),
   ...(trace === undefined
@@ -56,7 +56,7 @@ export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: Answ
         'repartee.confidence': trace.grounding.confidence,
       }),
   'repartee.sources': sources.length,
-  ...(tellsText
+  ...(recordsText
     ? {
         'gen_ai.input.messages': toMessages('user', userMessage.content),
         'gen_ai.output.messages': toMessages('assistant', aiMessage.content),
@@ -67,7 +67,7 @@ export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: Answ
 export const retrievalSpan = (
   agent: Agent,
   { query, topK }: { query: string; topK?: number },
-  tellsText: boolean,
+  recordsText: boolean,
 ): SpanStart => ({
   name: `retrieval ${agent.id}`,
   kind: 'client',
@@ -76,7 +76,7 @@ export const retrievalSpan = (
     'gen_ai.provider.name': 'repartee',
     'gen_ai.data_source.id': agent.id,
     'gen_ai.request.top_k': topK ?? agent.retrieval.topK,
-    ...(tellsText ? { 'gen_ai.retrieval.query.text': query } : {}),
+    ...(recordsText ? { 'gen_ai.retrieval.query.text': query } : {}),
   },
 })
 
@@ -86,7 +86,7 @@ export const retrievalEnd = ({ hits, confidence, mode }: Retrieval): Attributes 
   'repartee.retrieval.mode': mode ?? 'lexical',
 })
 
-export const chatSpan = (name: string, request: ModelRequest, streams: boolean, tellsText: boolean): SpanStart => {
+export const chatSpan = (name: string, request: ModelRequest, streams: boolean, recordsText: boolean): SpanStart => {
   const model = modelOf(name)
   return {
     name: `chat ${model['gen_ai.request.model']}`,
@@ -97,7 +97,7 @@ export const chatSpan = (name: string, request: ModelRequest, streams: boolean, 
       ...(streams ? { 'gen_ai.request.stream': true } : {}),
       'gen_ai.request.temperature': request.temperature ?? undefined,
       'gen_ai.request.max_tokens': request.maxOutputTokens ?? undefined,
-      ...(tellsText
+      ...(recordsText
         ? {
             'gen_ai.input.messages': JSON.stringify(
               request.prompt.map(({ role, content }) => ({ role, parts: [{ type: 'text', content }] })),
@@ -112,13 +112,13 @@ export const chatEnd = (
   reply: ModelReply,
   usage: ModelUsage | null,
   firstTextMs: number | undefined,
-  tellsText: boolean,
+  recordsText: boolean,
 ): Attributes => ({
   'gen_ai.response.model': reply.model,
   'gen_ai.response.finish_reasons': [reply.finish],
   ...(firstTextMs === undefined ? {} : { 'gen_ai.response.time_to_first_chunk': firstTextMs / 1_000 }),
   ...toUsage(usage),
-  ...(tellsText ? { 'gen_ai.output.messages': toMessages('assistant', reply.text) } : {}),
+  ...(recordsText ? { 'gen_ai.output.messages': toMessages('assistant', reply.text) } : {}),
 })
 
 export const embeddingSpan = (name: string): SpanStart => {

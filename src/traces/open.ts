@@ -16,7 +16,7 @@ export interface TraceSettings {
   samplerArgument: string | undefined
   timeoutMs: number
   everyMs: number
-  tellsText: boolean
+  recordsText: boolean
 }
 
 export interface OpenTracer {
@@ -46,7 +46,7 @@ export function openTracer(settings: TraceSettings, warn: (about: string, error?
   })
   const tracer = new SpanTracer({
     sampler: sampler ?? samplerOf(DEFAULT_SAMPLER, undefined)!,
-    tellsText: settings.tellsText,
+    recordsText: settings.recordsText,
     onEnd: (span) => exporter.add(span),
   })
   return { tracer, close: () => exporter.close() }

@@ -7,18 +7,18 @@ import type { Sampler } from './sampler.ts'
 
 export interface TracerOptions {
   sampler: Sampler
-  tellsText: boolean
+  recordsText: boolean
   onEnd: (span: EndedSpan) => void
 }
 
 /** Tracks the current span by the asynchronous call chain. */
 export class SpanTracer implements Tracer {
-  readonly tellsText: boolean
+  readonly recordsText: boolean
   readonly #options: TracerOptions
   readonly #context = new AsyncLocalStorage<TraceContext>()
 
   constructor(options: TracerOptions) {
-    this.tellsText = options.tellsText
+    this.recordsText = options.recordsText
     this.#options = options
   }
 

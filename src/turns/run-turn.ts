@@ -85,7 +85,7 @@ export function runTurn(
     () => agentSpan(agent, sessionId),
     async (span) => {
       const exchange = await run()
-      span.set(() => agentEnd(exchange, tracer.tellsText))
+      span.set(() => agentEnd(exchange, tracer.recordsText))
       return exchange
     },
   )

@@ -12,7 +12,7 @@ type NewsDeps = ConstructorParameters<typeof DocumentEvents>[0]
 const done = () => new Promise(setImmediate)
 const A_WAKE_MS = 100
 type BookDatabase = ConstructorParameters<typeof WebhookCache>[0]
-type CourierParts = ConstructorParameters<typeof WebhookWorker>[0]
+type WebhookWorkerParts = ConstructorParameters<typeof WebhookWorker>[0]
 
 test('news of documents that could not be put down are put down with the next', async () => {
   const warnings: string[] = []
@@ -63,7 +63,7 @@ test('what is queued while deliveries are looked for is found at once, and not a
     clock: () => 1,
     warn: assert.fail,
   }
-  const webhookWorker = new WebhookWorker(parts as unknown as CourierParts)
+  const webhookWorker = new WebhookWorker(parts as unknown as WebhookWorkerParts)
   try {
     webhookWorker.start()
     await done()

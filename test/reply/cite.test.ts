@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { Hit } from '../../src/core/ports/retrieval.ts'
 import { Citer, cite } from '../../src/reply/cite.ts'
 import { supportingText } from '../../src/reply/snippet.ts'
-import { toClaim, Witness } from '../../src/reply/support.ts'
+import { PassageChecker, toClaim } from '../../src/reply/support.ts'
 
 const hit = (text: string, title = ''): Hit => ({
   documentId: text,
@@ -122,7 +122,7 @@ describe('a mark stays', () => {
         return numbers
       },
     })
-    const witness = new Witness(hit('The lamp is green.'), '')
+    const witness = new PassageChecker(hit('The lamp is green.'), '')
     for (let i = 0; i < 5; i++) assert.equal(witness.judge([claim]), 'supported')
     assert.equal(judged, 1)
   })

@@ -25,7 +25,7 @@ export interface TraceHeaders {
 /** Records work as a tree of spans. Never changes the result of the work. */
 export interface Tracer {
   /** True if spans include the texts of messages. */
-  readonly tellsText: boolean
+  readonly recordsText: boolean
   /** Runs work as a part of the caller's trace. */
   within<T>(caller: TraceHeaders, work: () => T): T
   /** Runs work as a child of the current span. If it throws, the span records that. Calls `start` only if the span is recorded. */
@@ -36,7 +36,7 @@ const noSpan: Span = { set() {} }
 
 /** Used if tracing is off. */
 export const noTracer: Tracer = {
-  tellsText: false,
+  recordsText: false,
   within: (_caller, work) => work(),
   span: (_start, work) => work(noSpan),
 }

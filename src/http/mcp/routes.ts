@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { admit, getAgentFor, NOBODY } from '../route/admit.ts'
 import { refuseEncoded, toShown } from '../route/body.ts'
 import { statusOf, toReparteeError } from '../route/errors.ts'
-import { tellError } from '../route/send-error.ts'
+import { setErrorHeaders } from '../route/send-error.ts'
 import { whileHeld } from '../server/while-held.ts'
 import { type EventStream, type EventStreams, toEvent } from '../turns/event-stream.ts'
 import {
@@ -131,7 +131,7 @@ function sendError(app: FastifyInstance, thrown: unknown, request: FastifyReques
   }
   const error = toReparteeError(thrown)
   app.logFailure(request, error)
-  tellError(reply, error)
+  setErrorHeaders(reply, error)
   const { code, message } = error
   const number = error.details?.[0]?.path === 'body' ? PARSE_ERROR : statusOf[code]
   send(statusOf[code], toError(id, number, message, { code, requestId: request.id }))

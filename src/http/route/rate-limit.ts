@@ -28,7 +28,11 @@ export async function takeAddressRate(rate: Rate, address: string): Promise<void
 }
 
 /** Adds the headers for a daily token budget that is used up. */
-export function tellQuota(reply: FastifyReply, { name, tokens }: { name: string; tokens: number }, retryAfter: number): void {
+export function addQuotaHeaders(
+  reply: FastifyReply,
+  { name, tokens }: { name: string; tokens: number },
+  retryAfter: number,
+): void {
   append(reply, 'RateLimit-Policy', `"${name}-tokens";q=${tokens};qu="tokens";w=86400`)
   append(reply, 'RateLimit', `"${name}-tokens";r=0;t=${retryAfter}`)
 }

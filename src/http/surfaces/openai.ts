@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { type ErrorCode, ReparteeError } from '../../core/errors.ts'
 import type { Deps } from '../deps.ts'
 import { statusOf, toReparteeError } from '../route/errors.ts'
-import { tellError } from '../route/send-error.ts'
+import { setErrorHeaders } from '../route/send-error.ts'
 import type { EventStreams } from '../turns/event-stream.ts'
 import { chatCompletionRoutes } from './chat-completions.ts'
 import { conversationRoutes } from './conversations.ts'
@@ -18,7 +18,7 @@ export function openAiRoutes(app: FastifyInstance, deps: Deps, streams: EventStr
   app.setErrorHandler((thrown, request, reply) => {
     const error = toReparteeError(thrown)
     app.logFailure(request, error)
-    tellError(reply, error)
+    setErrorHeaders(reply, error)
     if (NOT_RETRIED.has(error.code)) reply.header('x-should-retry', 'false')
     reply
       .code(statusOf[error.code])

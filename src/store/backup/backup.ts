@@ -17,7 +17,7 @@ import {
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
-import type { Tell } from '../progress.ts'
+import type { ReportProgress } from '../progress.ts'
 import { quickCheck } from '../sqlite/quick-check.ts'
 import { MAIN } from '../sqlite/sqlite-database.ts'
 import { openFrozenFolder, openNewFolder } from './move/folder-place.ts'
@@ -52,7 +52,7 @@ export const holdsData = (folder: string): boolean => existsSync(join(folder, MA
  * Copies a data folder, in use or not, into a new one. Each database is copied as a snapshot, and each copy is checked.
  * The database that names the agents comes first: data of agents that were added since is dropped at the next start.
  */
-export async function backUp(data: string, target: string, tell: Tell): Promise<BackedUpFile[]> {
+export async function backUp(data: string, target: string, tell: ReportProgress): Promise<BackedUpFile[]> {
   if (!holdsData(data)) throw new BackupError(`${data} holds no data: REPARTEE_DATA names the data folder`)
   if (relative(data, target).split(sep)[0] !== '..')
     throw new BackupError(`${target} is in the data folder, and would be part of the next backup`)
@@ -81,7 +81,7 @@ export async function backUp(data: string, target: string, tell: Tell): Promise<
 }
 
 /** Copies a snapshot of a database, in use or not, into a new folder in the format of `backUp`. */
-export async function backUpDatabase(url: string, target: string, tell: Tell): Promise<BackedUpFile[]> {
+export async function backUpDatabase(url: string, target: string, tell: ReportProgress): Promise<BackedUpFile[]> {
   makeTarget(target)
   const from = await openPostgresSnapshot(url)
   try {
@@ -147,7 +147,7 @@ async function measure(path: string): Promise<Pick<BackedUpFile, 'bytes' | 'sha2
 }
 
 /** Restores a backup into a data folder without data, after all of it is verified. This process must own the folder. */
-export async function restore(source: string, data: string, tell: Tell): Promise<BackedUpFile[]> {
+export async function restore(source: string, data: string, tell: ReportProgress): Promise<BackedUpFile[]> {
   if (holdsData(data))
     throw new BackupError(`${data} holds data already: name another folder by REPARTEE_DATA, or move that one away`)
   const files = await verifyAll(source, tell)
@@ -171,7 +171,7 @@ export async function restore(source: string, data: string, tell: Tell): Promise
 }
 
 /** Restores a backup into an empty database. After an interruption, the next call continues. */
-export async function restoreDatabase(source: string, url: string, tell: Tell): Promise<BackedUpFile[]> {
+export async function restoreDatabase(source: string, url: string, tell: ReportProgress): Promise<BackedUpFile[]> {
   await checkUnused(url)
   const files = await verifyAll(source, tell)
   const from = openFrozenFolder(source)
@@ -188,7 +188,7 @@ export async function restoreDatabase(source: string, url: string, tell: Tell): 
   return files
 }
 
-async function verifyAll(source: string, tell: Tell): Promise<BackedUpFile[]> {
+async function verifyAll(source: string, tell: ReportProgress): Promise<BackedUpFile[]> {
   const { files } = readManifest(source)
   const sizes = files.map(({ bytes }) => bytes)
   for (const [i, file] of files.entries()) {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { KnowledgeStore } from '../../knowledge/base.ts'
 import { KnowledgeFolder } from '../../knowledge/folder.ts'
 import { PostgresKnowledge } from '../../knowledge/postgres/postgres-knowledge.ts'
-import type { Tell } from '../../progress.ts'
+import type { ReportProgress } from '../../progress.ts'
 import { quickCheck } from '../../sqlite/quick-check.ts'
 import { MAIN } from '../../sqlite/sqlite-database.ts'
 import { lookIntoFolder } from '../move/folder-place.ts'
@@ -23,7 +23,7 @@ export interface Checked {
 export type Checkable = { folder: string } | { url: string; pooler: boolean }
 
 /** Checks all data, in use or not, and changes nothing. Throws `MoveError` if there is nothing to read. */
-export async function check(data: Checkable, tell: Tell): Promise<Checked> {
+export async function check(data: Checkable, tell: ReportProgress): Promise<Checked> {
   if ('folder' in data && !existsSync(join(data.folder, MAIN)))
     throw new MoveError(`${data.folder} holds no data: REPARTEE_DATA names the data folder`)
   const damaged = 'folder' in data ? readThrough(data.folder, tell) : []
@@ -91,7 +91,7 @@ function isEmpty(path: string): boolean {
   return file?.size === 0 && Date.now() - file.mtimeMs > NEW_MS
 }
 
-function readThrough(folder: string, tell: Tell): Problem[] {
+function readThrough(folder: string, tell: ReportProgress): Problem[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => path.endsWith('.db'))

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Tell } from '../../progress.ts'
+import type { ReportProgress } from '../../progress.ts'
 import {
   type Cell,
   CONVERSATIONS,
@@ -25,7 +25,7 @@ export interface MovedTable {
  * Copies everything from one location to another, then reads both and compares them. Throws `MoveError` if they differ.
  * After an interruption, the next call continues, as long as the source does not change.
  */
-export async function move(from: MovePlace, to: Target, tell: Tell): Promise<MovedTable[]> {
+export async function move(from: MovePlace, to: Target, tell: ReportProgress): Promise<MovedTable[]> {
   const bases = await from.listBases()
   const ofBases = bases.length * KNOWLEDGE.length
   // Every table is copied, and then compared.
