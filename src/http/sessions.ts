@@ -15,7 +15,7 @@ import {
   countSessions,
   listSessions,
   type SessionFilter,
-  type SessionPlace,
+  type SessionPosition,
   type Slicing,
   streamSessions,
 } from '../store/tables/sessions.ts'
@@ -141,7 +141,7 @@ function toFilter({ agent, query, key }: Call<Contract['listSessions']>): Sessio
   }
 }
 
-async function readPage(deps: Deps, filter: SessionFilter, after: SessionPlace | undefined, limit: number, slicing: Slicing) {
+async function readPage(deps: Deps, filter: SessionFilter, after: SessionPosition | undefined, limit: number, slicing: Slicing) {
   const [items, total] = await Promise.all([
     listSessions(deps.db, filter, after, limit + 1),
     countSessions(deps.db, filter, slicing),
@@ -149,7 +149,7 @@ async function readPage(deps: Deps, filter: SessionFilter, after: SessionPlace |
   return { items: items.slice(0, limit), hasMore: items.length > limit, total }
 }
 
-async function searchPage(found: AsyncIterable<Session[]>, after: SessionPlace | undefined, limit: number) {
+async function searchPage(found: AsyncIterable<Session[]>, after: SessionPosition | undefined, limit: number) {
   const items: Session[] = []
   let total = 0
   for await (const slice of found) {
@@ -160,13 +160,13 @@ async function searchPage(found: AsyncIterable<Session[]>, after: SessionPlace |
   return { items: items.slice(0, limit), hasMore: items.length > limit, total }
 }
 
-const isBehind = (s: Session, { lastMessageAt, id }: SessionPlace) =>
+const isBehind = (s: Session, { lastMessageAt, id }: SessionPosition) =>
   s.lastMessageAt < lastMessageAt || (s.lastMessageAt === lastMessageAt && s.id < id)
 
 /** Encodes a position and not a session, so the cursor stays valid when the session moves or is deleted. */
-const toCursor = ({ lastMessageAt, id }: SessionPlace): string => Buffer.from(`${lastMessageAt} ${id}`).toString('base64url')
+const toCursor = ({ lastMessageAt, id }: SessionPosition): string => Buffer.from(`${lastMessageAt} ${id}`).toString('base64url')
 
-function readCursor(cursor: string): SessionPlace {
+function readCursor(cursor: string): SessionPosition {
   const [, time, id] = /^(-?\d{1,16}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
   if (time === undefined || id === undefined) throw invalidCursor()
   return { lastMessageAt: Number(time), id }

@@ -9,7 +9,7 @@ import { noExtract, nothingFound } from '../core/ports/retrieval.ts'
 import type { Site } from '../core/site.ts'
 import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
 import { KnowledgeFolder } from '../store/knowledge/folder.ts'
-import type { KnowledgePlace } from '../store/knowledge/open-store.ts'
+import type { KnowledgeLocation } from '../store/knowledge/open-store.ts'
 import { isTransient } from '../store/transient.ts'
 import type { IngestMethods, IngestSettings } from './ingest/ingest-worker.ts'
 import type { QuestionMethods } from './questions-worker.ts'
@@ -18,7 +18,7 @@ import { fromSentCause, toLine } from './rpc.ts'
 import { WorkerHandle } from './worker.ts'
 
 export interface KnowledgeOptions {
-  place: KnowledgePlace
+  place: KnowledgeLocation
   /** Creates the ids of documents. */
   ids: Ids
   /** Rules for fetching web pages. Default: only from the public internet. */

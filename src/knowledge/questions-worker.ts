@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { BaseGone } from '../store/knowledge/base.ts'
 import { KnowledgeFolder } from '../store/knowledge/folder.ts'
-import type { KnowledgePlace } from '../store/knowledge/open-store.ts'
+import type { KnowledgeLocation } from '../store/knowledge/open-store.ts'
 import type { ConnectionSettings } from '../store/knowledge/postgres/blocking-connection.ts'
 import { Questions } from './questions.ts'
 import { serveInTurn } from './rpc.ts'
@@ -23,7 +23,7 @@ const methodsOf = (questions: Questions) => ({
 })
 export type QuestionMethods = ReturnType<typeof methodsOf>
 
-const { place } = workerData as { place: KnowledgePlace }
+const { place } = workerData as { place: KnowledgeLocation }
 serveInTurn(
   parentPort!,
   'folder' in place ? methodsOf(new Questions(new KnowledgeFolder(place.folder))) : await replayed(place.postgres),

@@ -12,17 +12,17 @@ function unpack(text: string, count: number): string[] | undefined {
 
 const dashed = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
-export interface ConversationPlace {
+export interface ConversationRef {
   agentId: string
   sessionId: string
 }
-export interface ResponsePlace extends ConversationPlace {
+export interface ResponseRef extends ConversationRef {
   replyId: string
 }
 
-export const toConversationId = ({ agentId, sessionId }: ConversationPlace): string => `conv_${pack(agentId, sessionId)}`
+export const toConversationId = ({ agentId, sessionId }: ConversationRef): string => `conv_${pack(agentId, sessionId)}`
 
-export function readConversationId(id: string): ConversationPlace | undefined {
+export function readConversationId(id: string): ConversationRef | undefined {
   const [agentId, sessionId] = (id.startsWith('conv_') && unpack(id.slice(5), 2)) || []
   return agentId === undefined || sessionId === undefined ? undefined : { agentId, sessionId }
 }
@@ -32,10 +32,9 @@ const PLAIN = /^(?:conv_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]
 /** Reads a session's own id, plain or with the prefix `conv_`, if the agent is known. */
 export const readSessionId = (id: string): string | undefined => PLAIN.exec(id)?.slice(1).join('-').toLowerCase()
 
-export const toResponseId = ({ agentId, sessionId, replyId }: ResponsePlace): string =>
-  `resp_${pack(agentId, sessionId, replyId)}`
+export const toResponseId = ({ agentId, sessionId, replyId }: ResponseRef): string => `resp_${pack(agentId, sessionId, replyId)}`
 
-export function readResponseId(id: string): ResponsePlace | undefined {
+export function readResponseId(id: string): ResponseRef | undefined {
   const [agentId, sessionId, replyId] = (id.startsWith('resp_') && unpack(id.slice(5), 3)) || []
   if (agentId === undefined || sessionId === undefined || replyId === undefined) return undefined
   return { agentId, sessionId, replyId }

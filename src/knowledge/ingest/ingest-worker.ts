@@ -3,14 +3,14 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Metadata, NewDocument } from '../../core/document.ts'
 import type { NewSite } from '../../core/site.ts'
 import type { FetchRules } from '../../net/guarded-fetch.ts'
-import { type KnowledgePlace, openKnowledgeStore } from '../../store/knowledge/open-store.ts'
+import { type KnowledgeLocation, openKnowledgeStore } from '../../store/knowledge/open-store.ts'
 import type { ReadLimits } from '../reader/reader.ts'
 import { serve, type ThreadEvent, toSentCause } from '../rpc.ts'
 import { Ingest } from './ingest.ts'
 
 /** The settings that the thread is started with. */
 export interface IngestSettings {
-  place: KnowledgePlace
+  place: KnowledgeLocation
   fetch: FetchRules
   read: ReadLimits
   crawlDelayMs: number

@@ -23,7 +23,7 @@ export interface TimeSpan {
   to: number
 }
 
-interface SessionPlace {
+interface SessionPosition {
   id: string
   userId: string
   lastMessageAt: number
@@ -50,7 +50,7 @@ export async function* listReplies(
   { from, to }: TimeSpan,
   owner: string,
 ): AsyncGenerator<ReplyRow[]> {
-  let last: Pick<SessionPlace, 'id' | 'lastMessageAt'> = { id: '', lastMessageAt: Number.MAX_SAFE_INTEGER }
+  let last: Pick<SessionPosition, 'id' | 'lastMessageAt'> = { id: '', lastMessageAt: Number.MAX_SAFE_INTEGER }
   for (;;) {
     const page = (await db.scan(SESSIONS, [agentId, from, last.lastMessageAt, last.id])).map(toLease)
     const sessions = page.filter(({ createdAt }) => createdAt < to)
@@ -64,7 +64,7 @@ export async function* listReplies(
 }
 
 /** Yields several short sessions, or a part of a long one. */
-function* slicesOf(sessions: readonly SessionPlace[]): Generator<{ ids: string[]; after: number; upto: number }> {
+function* slicesOf(sessions: readonly SessionPosition[]): Generator<{ ids: string[]; after: number; upto: number }> {
   let ids: string[] = []
   let messages = 0
   for (const session of sessions) {
@@ -84,7 +84,7 @@ function* slicesOf(sessions: readonly SessionPlace[]): Generator<{ ids: string[]
   if (ids.length > 0) yield { ids, after: 0, upto: MESSAGES_A_SLICE }
 }
 
-const toLease = (row: Row): SessionPlace => ({
+const toLease = (row: Row): SessionPosition => ({
   id: row.id as string,
   userId: row.user_id as string,
   lastMessageAt: row.last_message_at as number,

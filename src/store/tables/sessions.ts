@@ -98,7 +98,7 @@ export interface SessionFilter {
 }
 
 /** Position of a session in the list: last activity first, then id, both descending. */
-export interface SessionPlace {
+export interface SessionPosition {
   lastMessageAt: number
   id: string
 }
@@ -115,7 +115,7 @@ const LATEST = Number.MAX_SAFE_INTEGER
 /** Uses one upper bound: with two, SQLite would use only the first and scan all sessions before the other. */
 function filterParams(
   { agentId, userId = undefined, from = EARLIEST, to = LATEST }: SessionFilter,
-  after?: SessionPlace,
+  after?: SessionPosition,
 ): Value[] {
   const end = after === undefined || to <= after.lastMessageAt ? { lastMessageAt: to, id: '' } : after
   return [agentId, userId ?? null, from, end.lastMessageAt, end.id]
@@ -130,7 +130,7 @@ export async function* streamSessions(db: Database, filter: SessionFilter, slice
 export async function listSessions(
   db: Database,
   filter: SessionFilter,
-  after: SessionPlace | undefined,
+  after: SessionPosition | undefined,
   limit: number,
 ): Promise<Session[]> {
   const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE ${where(filter)} ${ORDER} LIMIT $6`
@@ -173,7 +173,7 @@ async function sumSessions(
   const sharer = { id: filter.agentId, userId: owner }
   let sum = 0
   let rows = FIRST_SLICE_ROWS
-  for (let after: SessionPlace | undefined; ; rows = sliceRows) {
+  for (let after: SessionPosition | undefined; ; rows = sliceRows) {
     const params = filterParams(filter, after)
     const sumSlice = `SELECT count(*) AS n, coalesce(sum(value), 0) AS sum FROM (SELECT ${column} AS value ${rest} LIMIT $6) slice`
     const [slice] = await db.scan(sumSlice, [...params, rows], sharer)

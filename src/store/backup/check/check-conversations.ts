@@ -1,4 +1,4 @@
-import type { MovePlace } from '../move/place.ts'
+import type { MoveSide } from '../move/place.ts'
 
 /** A kind of inconsistency in the data. */
 export interface Problem {
@@ -34,7 +34,7 @@ const CHECKS: Record<string, string> = {
     FROM message m JOIN session s ON s.agent_id = m.agent_id AND s.id = m.session_id WHERE m.turn = 'running' AND s.lease IS NULL`,
 }
 
-export async function checkConversations(place: MovePlace): Promise<Problem[]> {
+export async function checkConversations(place: MoveSide): Promise<Problem[]> {
   const problems: Problem[] = []
   for (const [what, sql] of Object.entries(CHECKS)) {
     const [row] = await place.query(`SELECT count(*), min(example) FROM (${sql}) found`)
@@ -45,7 +45,7 @@ export async function checkConversations(place: MovePlace): Promise<Problem[]> {
 }
 
 /** Returns the knowledge bases whose agents are gone. */
-export async function listStrays(place: MovePlace): Promise<string[]> {
+export async function listStrays(place: MoveSide): Promise<string[]> {
   const bases = await place.listBases()
   const agents = new Set((await place.query('SELECT id FROM agent')).map(([id]) => id))
   return bases.filter((agentId) => !agents.has(agentId))

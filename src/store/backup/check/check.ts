@@ -8,7 +8,7 @@ import type { ReportProgress } from '../../progress.ts'
 import { quickCheck } from '../../sqlite/quick-check.ts'
 import { MAIN } from '../../sqlite/sqlite-database.ts'
 import { lookIntoFolder } from '../move/folder-place.ts'
-import { MoveError, type MovePlace } from '../move/place.ts'
+import { MoveError, type MoveSide } from '../move/place.ts'
 import { openPostgresSnapshot } from '../move/postgres-place.ts'
 import { checkConversations, listStrays, type Problem } from './check-conversations.ts'
 import { checkKnowledge } from './check-knowledge.ts'
@@ -64,14 +64,14 @@ function checkBase(knowledge: KnowledgeStore, agentId: string): Problem[] {
   }
 }
 
-const open = async (data: Checkable): Promise<MovePlace> =>
+const open = async (data: Checkable): Promise<MoveSide> =>
   'folder' in data ? lookIntoFolder(data.folder) : await openPostgresSnapshot(data.url)
 
 const STRAYS = 'knowledge bases of an agent that does not exist'
 /** By then a service has removed the base of a deleted agent, and the agent of a new base is visible. */
 const LOOK_AGAIN_MS = 3_000
 
-async function findStrays(data: Checkable, place: MovePlace): Promise<string[]> {
+async function findStrays(data: Checkable, place: MoveSide): Promise<string[]> {
   const first = await listStrays(place)
   if (first.length === 0) return []
   await pause(LOOK_AGAIN_MS)

@@ -13,7 +13,7 @@ import {
   type Cell,
   MoveError,
   type MovePart,
-  type MovePlace,
+  type MoveSide,
   readSlice,
   type Table,
   type Target,
@@ -23,7 +23,7 @@ const PART = '.part'
 const MIGRATIONS = new URL('../../../../migrations/sqlite/', import.meta.url)
 
 /** Base class of source and target: one file for the conversations and one per knowledge base. One knowledge base is open at a time. */
-class Folder implements MovePlace {
+class Folder implements MoveSide {
   readonly name: string
   protected readonly knowledge: KnowledgeFolder
   protected readonly main: DatabaseSync
@@ -133,7 +133,7 @@ class Folder implements MovePlace {
 }
 
 /** Opens a data folder that no service uses. Its data stays as it is. */
-export function openFolder(folder: string): MovePlace {
+export function openFolder(folder: string): MoveSide {
   if (!existsSync(join(folder, MAIN))) throw new MoveError(`${folder} holds no data`)
   const lock = lockFolder(folder)
   const main = openToRead(join(folder, MAIN))
@@ -151,7 +151,7 @@ export function openFolder(folder: string): MovePlace {
 }
 
 /** Opens a data folder that may be in use: a snapshot of the conversations, and the names of the knowledge bases. */
-export function lookIntoFolder(folder: string): MovePlace {
+export function lookIntoFolder(folder: string): MoveSide {
   const main = openToRead(join(folder, MAIN))
   checkSchema(main, MIGRATIONS, folder)
   main.exec('BEGIN')
@@ -159,7 +159,7 @@ export function lookIntoFolder(folder: string): MovePlace {
 }
 
 /** Opens a folder that nobody writes into, such as a backup. Reading leaves no files next to its files. */
-export function openFrozenFolder(folder: string): MovePlace {
+export function openFrozenFolder(folder: string): MoveSide {
   const open = (path: string) => new DatabaseSync(new URL(`${pathToFileURL(path)}?immutable=1`), { readOnly: true })
   const main = open(join(folder, MAIN))
   checkSchema(main, MIGRATIONS, folder)

@@ -8,7 +8,7 @@ import {
   KNOWLEDGE,
   MoveError,
   type MovePart,
-  type MovePlace,
+  type MoveSide,
   type Table,
   type Target,
 } from './place.ts'
@@ -25,7 +25,7 @@ export interface MovedTable {
  * Copies everything from one location to another, then reads both and compares them. Throws `MoveError` if they differ.
  * After an interruption, the next call continues, as long as the source does not change.
  */
-export async function move(from: MovePlace, to: Target, tell: ReportProgress): Promise<MovedTable[]> {
+export async function move(from: MoveSide, to: Target, tell: ReportProgress): Promise<MovedTable[]> {
   const bases = await from.listBases()
   const ofBases = bases.length * KNOWLEDGE.length
   // Every table is copied, and then compared.
@@ -45,7 +45,7 @@ export async function move(from: MovePlace, to: Target, tell: ReportProgress): P
   return moved
 }
 
-async function copyTable(from: MovePlace, to: Target, table: Table, part: MovePart, tell: (rows: number) => void): Promise<void> {
+async function copyTable(from: MoveSide, to: Target, table: Table, part: MovePart, tell: (rows: number) => void): Promise<void> {
   const columns = await to.columns(table, part)
   const keyAt = table.key.map((column) => columns.indexOf(column))
   let after = await to.lastKey(table, part)
@@ -60,7 +60,7 @@ async function copyTable(from: MovePlace, to: Target, table: Table, part: MovePa
 }
 
 async function compare(
-  from: MovePlace,
+  from: MoveSide,
   to: Target,
   bases: string[],
   tell: (text: string, done: number) => void,
@@ -79,12 +79,12 @@ async function compare(
 
 /** Digests of all tables of one location, computed in one pass. */
 class Digest {
-  readonly #place: MovePlace
+  readonly #place: MoveSide
   /** Defines the columns that are read, and the form in which rows are compared. */
   readonly #to: Target
   readonly #tables = new Map<string, { hash: Hash; rows: number }>()
 
-  constructor(place: MovePlace, to: Target) {
+  constructor(place: MoveSide, to: Target) {
     this.#place = place
     this.#to = to
   }

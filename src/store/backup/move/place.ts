@@ -83,7 +83,7 @@ export interface BaseState {
 export type MovePart = string | undefined
 
 /** A location of data to read from. */
-export interface MovePlace {
+export interface MoveSide {
   /** Display name: a folder, or the address of a database without its password. */
   readonly name: string
   /** Returns the agents that have a knowledge base, in order. */
@@ -99,7 +99,7 @@ export interface MovePlace {
 }
 
 /** A location to fill. An interruption leaves the written rows, and the next run continues after them. */
-export interface Target extends MovePlace {
+export interface Target extends MoveSide {
   /** Returns the key of the last row. */
   lastKey(table: Table, part: MovePart): Promise<Cell[] | undefined>
   /** Returns rows as this target stores them: it replaces text that it cannot store. */

@@ -11,7 +11,7 @@ import {
   CONVERSATIONS,
   MoveError,
   type MovePart,
-  type MovePlace,
+  type MoveSide,
   readSlice,
   type Table,
   type Target,
@@ -42,7 +42,7 @@ async function connect(url: string): Promise<pg.Client> {
   }
 }
 
-class Postgres implements MovePlace {
+class Postgres implements MoveSide {
   readonly name: string
   protected readonly client: pg.Client
   readonly #types = new Map<string, Map<string, string>>()
@@ -121,7 +121,7 @@ class Postgres implements MovePlace {
 }
 
 /** Opens a snapshot of a database, in use or not. Throws `MoveError`. */
-export async function openPostgresSnapshot(url: string): Promise<MovePlace> {
+export async function openPostgresSnapshot(url: string): Promise<MoveSide> {
   const client = await connect(url)
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
