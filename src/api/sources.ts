@@ -41,7 +41,7 @@ export const sourceOperations = () => ({
     method: 'POST',
     path: '/agents/{agentId}/sources',
     tag: 'Knowledge',
-    summary: 'StoreAnswer the knowledge base in step with pages of the web',
+    summary: 'Keep the knowledge base in step with pages of the web',
     description:
       'They are fetched in the background, as robots.txt allows, and become documents. The same type and URL are the same source: it is updated, and keeps the settings that the request does not name.',
     isAudited: true,

@@ -95,7 +95,7 @@ export const settings = {
     env: 'REPARTEE_RATE_LIMIT',
     kind: 'switch',
     fallback: true,
-    about: 'LeaseRequest callers to the rates below. Off: to none.',
+    about: 'Hold callers to the rates below. Off: to none.',
   },
   keyRequestsPerMinute: {
     env: 'REPARTEE_KEY_REQUESTS_PER_MINUTE',

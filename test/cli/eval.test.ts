@@ -24,7 +24,7 @@ const SET = [
     id: 'follow',
     question: 'And how long does it burn?',
     history: [
-      { role: 'USER', content: 'ReportProgress me about the Boreal lamp.' },
+      { role: 'USER', content: 'Tell me about the Boreal lamp.' },
       { role: 'AI', content: 'The Boreal lamp burns for forty hours.' },
     ],
     documents: ['Lamp'],

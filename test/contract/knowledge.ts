@@ -281,7 +281,7 @@ export function knowledgeContract(
     test('a bare question is understood from the conversation, a full one ignores it', async () => {
       await add('Marie Curie was born in Warsaw.', { title: 'Curie' })
       await add('Isaac Newton was born in Woolsthorpe.', { title: 'Newton' })
-      const history: HistoryEntry[] = [{ role: 'USER', content: 'ReportProgress me about Isaac Newton' }, { role: 'AI', content: 'Newton was a physicist.' }] // biome-ignore format: a conversation
+      const history: HistoryEntry[] = [{ role: 'USER', content: 'Tell me about Isaac Newton' }, { role: 'AI', content: 'Newton was a physicist.' }] // biome-ignore format: a conversation
       assert.equal((await find(knowledge, agent, 'where was he born?', history))[0]?.title, 'Newton')
       assert.equal((await find(knowledge, agent, 'In which city was the chemist Marie Curie born?', history))[0]?.title, 'Curie')
     })

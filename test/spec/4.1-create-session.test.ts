@@ -60,9 +60,9 @@ describe('4.1 create a session', () => {
   })
 
   test('a session that was created can be read, listed and written to', async () => {
-    const { session } = (await client.post(sessions, { name: 'ExportedRow' })).body
+    const { session } = (await client.post(sessions, { name: 'Kept' })).body
     const read = (await client.get(`${sessions}/${session.id}`)).body.session
-    assert.deepEqual(read, { id: session.id, name: 'ExportedRow', createdAt: session.createdAt })
+    assert.deepEqual(read, { id: session.id, name: 'Kept', createdAt: session.createdAt })
     const listed = (await client.get(`${sessions}?externalUserId=${session.userSessionId}`)).body.sessions
     assert.deepEqual(
       listed.map((s: { id: string }) => s.id),

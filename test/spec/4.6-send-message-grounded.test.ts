@@ -148,7 +148,7 @@ describe('4.6 the embedded model: extractive', () => {
   test('a question is understood in its conversation', async () => {
     const session = await service.newSession(agentId)
     const send = async (message: string) => (await client.post(`${session}/messages`, { message })).body.aiMessage.content
-    await send('ReportProgress me about the warranty of the Aurora kettle')
+    await send('Tell me about the warranty of the Aurora kettle')
     assert.match(await send('How long does it last?'), /two years/)
   })
 

@@ -233,7 +233,7 @@ describe('a database', { skip: needsProcess }, () => {
     after(own.stop)
     const ownAgent = await own.newAgent()
     const path = await own.newSession(ownAgent)
-    isOk(await own.client.post(`${path}/messages`, { message: 'StoreAnswer this' }))
+    isOk(await own.client.post(`${path}/messages`, { message: 'Keep this' }))
     isOk(await own.client.post(`/agents/${ownAgent}/documents`, { text: 'The walnut is brown.' }), 202)
     const history = (await own.client.get(path)).body
     const target = join(outside, 'backup')

@@ -243,14 +243,14 @@ describe('Chat Completions in a session', { skip: needsProcess }, () => {
 
   test('a caller who leaves changes nothing: the reply is kept', async () => {
     const id = await newSession()
-    const go = model.hold(says('ExportedRow all the same.'))
+    const go = model.hold(says('Kept all the same.'))
     const stream = await openai.chat.completions.create(
       { model: agent, messages: [user('Hello')], stream: true },
       { headers: { 'X-Session-Id': id } },
     )
     stream.controller.abort()
     go()
-    await until('it is kept', async () => (await historyOf(id)).at(-1) === 'ExportedRow all the same.')
+    await until('it is kept', async () => (await historyOf(id)).at(-1) === 'Kept all the same.')
   })
 })
 

@@ -20,7 +20,7 @@ describe('sentences', () => {
       'Die Frist gilt d. h. bis Mai, u. a. für Kinder (engl. deadline).',
       'Se puede pagar con tarjeta, p. ej. Visa.',
       'Это можно сделать, т. е. включить.',
-      'ReportProgress the children!) before you go.',
+      'Tell the children!) before you go.',
     ]
     for (const text of texts) assert.deepEqual(split(text), [text])
     assert.deepEqual(split('ეს არის სახლი. ის დიდია.'), ['ეს არის სახლი.', 'ის დიდია.'])

@@ -27,7 +27,7 @@ interface Plan {
 export const knowledgeSync: Command = {
   name: 'knowledge sync',
   usage: '<agent> <folder> [--name <name>] [--dry-run] [--empty] [--no-wait] [--json]',
-  about: 'StoreAnswer what an agent knows in step with a folder: add, replace and remove documents.',
+  about: 'Keep what an agent knows in step with a folder: add, replace and remove documents.',
   takes: [2, 2],
   options: {
     name: { type: 'string', value: '<name>', about: 'What the folder is known as; its own name if left out.' },
