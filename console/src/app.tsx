@@ -14,7 +14,7 @@ import { ErrorNote } from './ui/error-note.tsx'
 import { Spinner } from './ui/progress.tsx'
 import { Toasts } from './ui/toast.tsx'
 
-/** Where the service serves the console. */
+/** The path under which the service serves the console. */
 const BASE = '/console'
 
 export function App() {
@@ -37,7 +37,7 @@ export function App() {
   )
 }
 
-/** Links of React Aria move within the console as those of wouter do. */
+/** Makes links of React Aria navigate within the console, like links of wouter. */
 function LinksOfComponents({ children }: { children: ReactNode }) {
   const [, navigate] = useLocation()
   const { base } = useRouter()
@@ -48,7 +48,7 @@ function LinksOfComponents({ children }: { children: ReactNode }) {
   )
 }
 
-/** In, or at the door. */
+/** Shows the shell if signed in, otherwise the sign-in page. */
 function Door() {
   const { state } = useSession()
   if (state.is === 'out') return <SignIn />
@@ -56,7 +56,7 @@ function Door() {
   return <Shell />
 }
 
-/** The key of this tab is tried; where nobody answers, once more when the connection is back. */
+/** Shown while the stored key is checked. If the service does not respond, the check is repeated when the connection is back. */
 function Opening({ error }: { error: unknown }) {
   const texts = useShellTexts().signIn
   const { reopen } = useSession()

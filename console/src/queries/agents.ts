@@ -8,10 +8,10 @@ import { usePages } from './pages.ts'
 export type { Agent, AgentWithStats, CreateAgentBody, UpdateAgentBody }
 
 const PAGE = 100
-/** So many are shown at once where an agent is looked for. */
+/** Number of search results to show; the search stops reading pages at this number. */
 const ENOUGH = 20
 
-/** All agents that the key sees, newest first, page by page. */
+/** All agents that the key can see, newest first, paginated. */
 export function useAgents() {
   const client = useClient()
   const { rows, ...query } = usePages({
@@ -27,7 +27,7 @@ const fits = ({ name, id }: Agent, words: string[]) => {
   return words.every((word) => text.includes(word))
 }
 
-/** Agents by words of their name, or their id. The service has no search of agents, so pages are read until enough are found. */
+/** Finds agents by words of their name, or by id. The service has no agent search, so pages are read until there are enough results. */
 export function useAgentSearch(text: string) {
   const { agents, total, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, isError } = useAgents()
   const words = useMemo(() => text.toLocaleLowerCase().split(/\s+/).filter(Boolean), [text])
@@ -39,7 +39,6 @@ export function useAgentSearch(text: string) {
   return { found: found.slice(0, words.length === 0 ? PAGE : ENOUGH), total, isLoading: isPending || wantsMore }
 }
 
-/** An agent with its counts. */
 export function useAgent(agentId: string | undefined) {
   const client = useClient()
   return useQuery({
@@ -49,7 +48,7 @@ export function useAgent(agentId: string | undefined) {
   })
 }
 
-/** Its name as soon as anything knows it. */
+/** Returns the name of an agent as soon as any cached response contains it. */
 export function useAgentName(agentId: string | undefined): string | undefined {
   const queries = useQueryClient()
   const { data } = useAgent(agentId)
@@ -85,14 +84,14 @@ export function useDeleteAgent() {
   return useMutation({
     mutationFn: (agentId: string) => client.agents.delete(agentId),
     onSuccess: (_, agentId) => {
-      // A page that still shows it is left before it could ask for it again.
+      // The page that shows the agent is left before it could fetch the deleted agent again.
       queries.removeQueries({ queryKey: keyOf.agent(agentId), type: 'inactive' })
       return queries.invalidateQueries({ queryKey: keyOf.agentList })
     },
   })
 }
 
-/** Some agents with their counts, as they come. */
+/** Several agents with their counts, in the order in which they load. */
 export function useAgentsWithStats(agentIds: readonly string[]) {
   const client = useClient()
   return useQueries({
@@ -109,13 +108,13 @@ export function useAgentsWithStats(agentIds: readonly string[]) {
   })
 }
 
-/** Names of agents by their ids, as far as they are loaded. The list is read until all ids are found; deleted agents have no name. */
+/** Names of agents by id, as far as they are loaded. Reads the list until all ids are found; deleted agents have no name. */
 export function useAgentNames(agentIds: readonly string[]): ReadonlyMap<string, string> {
   const { agents, hasNextPage, isFetching, isError, fetchNextPage } = useAgents()
   const names = useMemo(() => new Map(agents.map(({ id, name }) => [id, name])), [agents])
   const wantsMore = hasNextPage && !isFetching && !isError && agentIds.some((id) => !names.has(id))
   useEffect(() => {
-    // Every row of a table asks: they share one request.
+    // Every row of a table calls this: they share one request.
     if (wantsMore) void fetchNextPage({ cancelRefetch: false })
   }, [wantsMore, fetchNextPage])
   return names

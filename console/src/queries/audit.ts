@@ -8,7 +8,7 @@ export type AuditFilter = Pick<ListAuditQuery, 'from' | 'to' | 'agentId'>
 
 const PAGE = 50
 
-/** What was done by those who run the service, newest first, page by page. */
+/** The audit log, newest entry first, paginated. */
 export function useAudit(filter: AuditFilter) {
   const client = useClient()
   const { rows, ...query } = usePages({

@@ -2,10 +2,10 @@ import { notifyManager, QueryClient } from '@tanstack/react-query'
 
 const FRESH_MS = 15_000
 
-// A button is busy before the next press reaches it: a task later a quick second press would do the thing twice.
+// With the default scheduler, a button becomes busy one task later. A quick second press would then run the action twice.
 notifyManager.setScheduler(queueMicrotask)
 
-/** The client of the service tries again by itself where that may help, so nothing is tried again here. */
+/** Creates the query client. It never retries, because the client of the service retries where that may help. */
 export const newQueryClient = () =>
   new QueryClient({
     defaultOptions: {
@@ -14,7 +14,7 @@ export const newQueryClient = () =>
     },
   })
 
-/** Where answers are kept. What belongs to an agent lies below it, so that one word forgets all of it. */
+/** Query keys. The data of an agent is below the key of the agent, so that one call invalidates all of it. */
 export const keyOf = {
   agents: ['agents'],
   agentList: ['agents', 'list'],

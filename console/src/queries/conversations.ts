@@ -13,7 +13,7 @@ import { usePages } from './pages.ts'
 
 export type { ImportSessionBody, Message, Session }
 
-/** Which conversations are listed. */
+/** Selects the conversations that are listed. */
 export interface SessionFilter {
   externalUserId?: string
   from?: string
@@ -22,13 +22,13 @@ export interface SessionFilter {
 }
 
 const PAGE = 50
-/** A history of more pages than this is not read anew by itself. */
+/** A history with more pages than this is not refetched automatically. */
 const FEW_PAGES = 2
 
 const listKey = (agentId: string) => keyOf.of(agentId, 'sessions')
 const oneKey = (agentId: string, sessionId: string, ...more: unknown[]) => keyOf.of(agentId, 'session', sessionId, ...more)
 
-/** The conversations of an agent, last activity first, page by page. */
+/** The conversations of an agent, latest activity first, paginated. */
 export function useSessions(agentId: string, filter: SessionFilter) {
   const client = useClient()
   const { rows, ...query } = usePages({
@@ -40,7 +40,7 @@ export function useSessions(agentId: string, filter: SessionFilter) {
   return { ...query, sessions: rows }
 }
 
-/** The messages of a conversation, oldest first, page by page: it may hold a hundred thousand. */
+/** The messages of a conversation, oldest first, paginated: there may be a hundred thousand. */
 export function useHistory(agentId: string, sessionId: string) {
   const client = useClient()
   const { rows, ...query } = usePages({
@@ -60,7 +60,7 @@ export interface SessionHead {
   createdAt: string
 }
 
-/** The name of a conversation. It comes before the whole history, of which nothing more is read. */
+/** Reads the session before its history. Stops reading the response there, because the history can be long. */
 async function readHead(client: Repartee, agentId: string, sessionId: string, signal: AbortSignal): Promise<SessionHead> {
   const { baseUrl, credentials, fetch } = client.connection
   const headers = { accept: 'application/json', authorization: `Bearer ${await credentials.get()}` }
@@ -87,10 +87,7 @@ export function useSessionHead(agentId: string, sessionId: string) {
   })
 }
 
-/**
- * A conversation as lists have it, with its user. There is no request for one alone: it is in a list that is at hand, or else found by the
- * time of its last message, once that is known.
- */
+/** The list entry of a conversation, with its user. No endpoint returns one entry: it is `atHand`, or in the list at its last message. */
 export function useListed(
   agentId: string,
   sessionId: string,
@@ -110,7 +107,7 @@ export function useListed(
   return atHand ?? data ?? undefined
 }
 
-/** How the turn of a question ended. Where it failed, that is the error. */
+/** Returns how the turn of a question ended. Fails with the error of the turn if the turn failed. */
 export function useOutcome(agentId: string, sessionId: string, questionId: string | undefined, isWanted: boolean) {
   const client = useClient()
   return useQuery({
@@ -150,7 +147,7 @@ export function useImportSession(agentId: string) {
   })
 }
 
-/** Reads the history anew, e.g. when a turn that ran has come to its end. */
+/** Refetches the history, e.g. after a running turn has ended. */
 export function useRefreshHistory(agentId: string, sessionId: string) {
   const queries = useQueryClient()
   return () => queries.invalidateQueries({ queryKey: oneKey(agentId, sessionId, 'messages') })

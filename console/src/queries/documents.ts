@@ -18,12 +18,12 @@ export type { AddDocumentBody, Document, DocumentStatus, Hit, Metadata, Passage,
 
 const PAGE = 50
 const LOOK_EVERY_MS = 1_000
-/** All pages of a list are asked for each time. */
+/** Polling limit in pages per second. Each poll refetches all pages of the list. */
 const MOST_PAGES_A_SECOND = 2
 
 export const isUnfinished = ({ status }: { status: DocumentStatus }) => status === 'queued' || status === 'processing'
 
-/** The documents of an agent, newest first, page by page; looked at again and again while one of them is being read. */
+/** The documents of an agent, newest first, paginated. Polls while a document is queued or processing. */
 export function useDocuments(agentId: string, status?: DocumentStatus) {
   const client = useClient()
   const { rows, ...query } = usePages({
@@ -38,7 +38,7 @@ export function useDocuments(agentId: string, status?: DocumentStatus) {
   return { ...query, documents: rows }
 }
 
-/** How many documents are in a state. */
+/** The number of documents with a status. */
 export function useDocumentCount(agentId: string, status: DocumentStatus) {
   const client = useClient()
   return useQuery({
@@ -47,7 +47,7 @@ export function useDocumentCount(agentId: string, status: DocumentStatus) {
   })
 }
 
-/** A document, looked at again and again while it is being read. */
+/** A document. Polls while it is queued or processing. */
 export function useDocument(agentId: string, documentId: string) {
   const client = useClient()
   return useQuery({
@@ -57,7 +57,7 @@ export function useDocument(agentId: string, documentId: string) {
   })
 }
 
-/** A document as the service read it. */
+/** The passages of a document, as the service parsed it, paginated. */
 export function usePassages(agentId: string, documentId: string) {
   const client = useClient()
   const { rows, ...query } = usePages({
@@ -68,7 +68,7 @@ export function usePassages(agentId: string, documentId: string) {
   return { ...query, passages: rows }
 }
 
-/** Forgets what is known of the documents of an agent, and its counts; what is shown is asked for anew. */
+/** Invalidates the cached documents, searches and counts of an agent; visible data is refetched. */
 export function useForgetDocuments(agentId: string) {
   const queries = useQueryClient()
   return () =>
@@ -88,7 +88,7 @@ export function useAddDocument(agentId: string) {
   })
 }
 
-/** Puts a file, a text or an address in the place of what a document holds. It keeps its title and its metadata. */
+/** Replaces the content of a document with a file, a text or an address. The title and the metadata stay. */
 export function useReplaceDocument(agentId: string) {
   const client = useClient()
   const forget = useForgetDocuments(agentId)
@@ -116,7 +116,7 @@ export function useUpdateDocument(agentId: string, documentId: string) {
   })
 }
 
-/** Some are deleted one after the other; where one fails, those before it are gone. */
+/** Deletes documents one after the other. If one fails, the documents before it are already deleted. */
 export function useDeleteDocuments(agentId: string) {
   const client = useClient()
   const queries = useQueryClient()
@@ -132,7 +132,7 @@ export function useDeleteDocuments(agentId: string) {
   })
 }
 
-/** The passages that a reply to a question would be grounded in. */
+/** The passages that would ground the reply to a question, with the trace and the duration in milliseconds. */
 export function useSearch(agentId: string, query: string, topK: number) {
   const client = useClient()
   return useQuery({

@@ -1,12 +1,12 @@
 import { ReparteeError } from 'repartee-client'
 import type { Same } from '../texts/define.ts'
 
-/** What is shown of a failure: never less than the service says of it. */
+/** An error as it is shown. It contains everything that the service reports. */
 export interface Failure {
   code: string
   message: string
   requestId: string | undefined
-  /** Findings about places of the request. */
+  /** Errors of individual fields of the request. */
   details: readonly { path: string; message: string }[]
 }
 
@@ -26,7 +26,7 @@ export function toFailure(error: unknown, texts: Same<{ noConnection: string }>)
 export const isNotFound = (error: unknown) => error instanceof ReparteeError && error.status === 404
 export const isUnauthorized = (error: unknown) => error instanceof ReparteeError && error.status === 401
 
-/** What the service says of the fields of a body, by their paths: `name`, `retrieval.topK`, `starters.2`. */
+/** Error messages of the service by path of the field: `name`, `retrieval.topK`, `starters.2`. */
 export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof ReparteeError)) return {}
   const found: Record<string, string> = {}

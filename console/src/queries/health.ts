@@ -3,7 +3,7 @@ import { keyOf } from './client.ts'
 
 const EVERY_MS = 30_000
 
-/** Whether the service says that it is ready. */
+/** Whether the service reports that it is ready. */
 export const useHealth = () =>
   useQuery({
     queryKey: keyOf.health,
@@ -14,10 +14,10 @@ export const useHealth = () =>
     refetchInterval: EVERY_MS,
   })
 
-/** The console is built and served with the service, so its version is that of the service. */
+/** The version of the service. The console is built and served with it, so both have the same version. */
 export const version: string = __REPARTEE_VERSION__
 
-/** Whether the process answers at all. */
+/** Whether the process responds at all. */
 export const useAlive = () =>
   useQuery({
     queryKey: [...keyOf.health, 'alive'],

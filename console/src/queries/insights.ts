@@ -6,7 +6,7 @@ import { keyOf } from './client.ts'
 export type Insights = Omit<GetInsightsResponse, 'success'>
 export type Unanswered = Insights['unanswered'][number]
 
-/** What came of the conversations from one time to another. */
+/** Statistics of the conversations in a time span. */
 export function useInsights(agentId: string, span: { from: string; to: string }) {
   const client = useClient()
   return useQuery({
@@ -15,14 +15,14 @@ export function useInsights(agentId: string, span: { from: string; to: string })
   })
 }
 
-/** What an agent makes of a question now. A key that may not chat sees what would be found, and no reply. */
+/** The result of asking the agent again. A key without the `chat` scope gets search hits instead of a reply. */
 export type Trial = { documentId: string } & ({ answer: Answer } | { hits: Hit[] })
 
 export interface NewAnswer {
   question: string
   heading: string
   text: string
-  /** Of the document that was written before, and did not do. */
+  /** Id of the document that an earlier attempt wrote, which did not lead to a good reply. */
   documentId: string | undefined
 }
 
@@ -30,10 +30,7 @@ export type Step = 'writing' | 'reading' | 'asking'
 
 const HITS = 3
 
-/**
- * Writes an answer into the knowledge base and asks the agent the question again, in a session that is deleted behind it. It tells each
- * step, and of the document as soon as there is one.
- */
+/** Writes an answer into the knowledge base and asks the agent again, in a temporary session. Reports each step, and the id of the document once it exists. */
 export function useAddAnswer(agentId: string, onStep: (step: Step) => void, onDocument: (id: string) => void) {
   const client = useClient()
   const rights = useRights()
@@ -60,7 +57,7 @@ export function useAddAnswer(agentId: string, onStep: (step: Step) => void, onDo
         const answer = await client.messages.send(agentId, session.id, { message: question, include })
         return { documentId: document.id, answer }
       } finally {
-        // Nobody waits for it; one that stays behind is an ordinary session, which can be deleted among the conversations.
+        // Nothing waits for this. If it fails, an ordinary session is left, which can be deleted in the list of conversations.
         client.sessions.delete(agentId, session.id).catch(() => {})
       }
     },
@@ -70,7 +67,7 @@ export function useAddAnswer(agentId: string, onStep: (step: Step) => void, onDo
 
 const answeredKey = (agentId: string) => keyOf.of(agentId, 'answered')
 
-/** The questions that were given an answer here. The service knows only what was asked, so this is forgotten with the tab. */
+/** The questions that were answered in this tab. The service does not store that they were answered, so closing the tab loses the list. */
 export function useAnswered(agentId: string) {
   const queries = useQueryClient()
   const { data } = useQuery<readonly string[]>({

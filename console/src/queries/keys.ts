@@ -8,7 +8,7 @@ export type { CreateKeyBody, Key }
 
 const PAGE = 50
 
-/** All keys, newest first, page by page; for keys with the scope `admin`. */
+/** All keys, newest first, paginated. Needs the scope `admin`. */
 export function useKeys() {
   const client = useClient()
   const { rows, ...query } = usePages({
@@ -19,7 +19,7 @@ export function useKeys() {
   return { ...query, keys: rows }
 }
 
-/** What was used today of the budget of a key; null where it has none. */
+/** The usage of a key's budget today; null if the key has no budget. */
 export function useKeyUsage({ id, budget }: Key) {
   const client = useClient()
   return useQuery({
@@ -35,7 +35,7 @@ export function useCreateKey() {
   return useMutation({
     mutationFn: (body: CreateKeyBody) => client.keys.create(body),
     onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.keys }),
-    // The secret is in the answer: it is forgotten with the dialog that shows it.
+    // The response contains the secret: it is dropped when the dialog that shows it closes.
     gcTime: 0,
   })
 }

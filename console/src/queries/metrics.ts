@@ -11,7 +11,7 @@ export interface Sample {
   value: number
 }
 
-/** The samples of a text as Prometheus has it. Comments and what is no number are left out. */
+/** Parses the Prometheus text format. Skips comments and values that are not numbers. */
 function parseMetrics(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line) ?? []
@@ -21,11 +21,11 @@ function parseMetrics(text: string): Sample[] {
   })
 }
 
-/** The sum of the samples of a name; of those that pass. */
+/** Sums the samples with this name whose labels pass the filter. */
 export const sumOf = (samples: readonly Sample[], name: string, passes: (labels: Sample['labels']) => boolean = () => true) =>
   samples.reduce((sum, sample) => (sample.name === name && passes(sample.labels) ? sum + sample.value : sum), 0)
 
-/** What the process that answers tells of itself, every ten seconds; for keys with the scope `admin`. */
+/** The metrics of the process that responds, every ten seconds. Needs the scope `admin`. */
 export function useMetrics() {
   const { connection } = useClient()
   return useQuery({

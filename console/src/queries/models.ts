@@ -4,7 +4,7 @@ import { keyOf } from './client.ts'
 
 const FRESH_MS = 300_000
 
-/** The models that this deployment can use; for keys with the scope `admin`. */
+/** The models that this deployment can use. Needs the scope `admin`. */
 export function useModels() {
   const client = useClient()
   const rights = useRights()

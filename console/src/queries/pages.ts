@@ -14,7 +14,7 @@ interface Paged<P, R>
   rowsOf(page: P): readonly R[]
 }
 
-/** A list that comes page by page, with what `LoadMore` shows at its end. */
+/** A paginated list, with the props that `LoadMore` shows at its end. */
 export function usePages<P extends Page, R>({ read, rowsOf, ...options }: Paged<P, R>) {
   const query = useInfiniteQuery<P, Error, InfiniteData<P, string | undefined>, QueryKey, string | undefined>({
     queryFn: ({ pageParam, signal }) => read(pageParam, signal),
@@ -23,7 +23,7 @@ export function usePages<P extends Page, R>({ read, rowsOf, ...options }: Paged<
     ...options,
   })
   const { data, error, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows are those of the data
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows depend only on the data
   const rows = useMemo(() => data?.pages.flatMap(rowsOf) ?? [], [data])
   const total = data?.pages.at(-1)?.pagination?.total
   const more = {

@@ -5,7 +5,7 @@ import { keyOf } from './client.ts'
 
 export type { CitedSource, Feedback, FollowUp, MessageDetail, Trace, Usage, Version }
 
-/** Where a message stands; a reply, mostly. */
+/** Location of a message, usually a reply. */
 export interface MessagePlace {
   agentId: string
   sessionId: string
@@ -16,11 +16,11 @@ const LOOK_EVERY_MS = 2_000
 
 const messageKey = ({ agentId, sessionId, messageId }: MessagePlace, ...more: unknown[]) =>
   keyOf.of(agentId, 'session', sessionId, 'message', messageId, ...more)
-/** One message stands under two keys: as it is, and with how it came about, which is much. */
+/** A message has two cache entries: without and with its trace, which is large. */
 const plain = (place: MessagePlace) => messageKey(place, 'plain')
 const whole = (place: MessagePlace) => messageKey(place, 'whole')
 
-/** A message with its sources, its follow-ups, its rating, and what became of its turn; looked at again while that runs. */
+/** A message with its sources, follow-ups, feedback and turn state. Polls while the turn runs. */
 export function useMessage(place: MessagePlace, isWanted = true) {
   const client = useClient()
   const { agentId, sessionId, messageId } = place
@@ -32,7 +32,7 @@ export function useMessage(place: MessagePlace, isWanted = true) {
   })
 }
 
-/** The same with how it came about, as far as that was kept. */
+/** The same message with its model, usage and trace, as far as they are stored. */
 export function useOrigin(place: MessagePlace, isWanted = true) {
   const client = useClient()
   const { agentId, sessionId, messageId } = place
@@ -44,7 +44,7 @@ export function useOrigin(place: MessagePlace, isWanted = true) {
   })
 }
 
-/** What a reply said before it was made anew, oldest first. `made` counts how often that was done here. */
+/** Earlier versions of a regenerated reply, oldest first. `made` counts how often it was regenerated here. */
 export function useVersions(place: MessagePlace, isWanted: boolean, made = 0) {
   const client = useClient()
   const { agentId, sessionId, messageId } = place
@@ -55,7 +55,7 @@ export function useVersions(place: MessagePlace, isWanted: boolean, made = 0) {
   })
 }
 
-/** Says what a user thinks of a reply: one word after the other, so that the last one counts. */
+/** Sends feedback on a reply. The requests run one after the other, so that the last one counts. */
 export function useRate(place: MessagePlace) {
   const client = useClient()
   const queries = useQueryClient()

@@ -7,7 +7,7 @@ export interface RecentSession extends Session {
   agent: Agent
 }
 
-/** The sessions of some agents that were active last, of all of them together. */
+/** The sessions of several agents with the latest activity, merged into one list. */
 export function useRecentSessions(agents: readonly Agent[], most: number) {
   const client = useClient()
   return useQueries({

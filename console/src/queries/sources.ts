@@ -10,7 +10,7 @@ export type { AddSourceBody, Source }
 const PAGE = 50
 const LOOK_EVERY_MS = 1_500
 
-/** The pages of the web that an agent is kept in step with, newest first; looked at while one of them is being fetched. */
+/** The web pages that an agent is synchronized with, newest first. Polls while one of them is being fetched. */
 export function useSources(agentId: string) {
   const client = useClient()
   const { rows, ...query } = usePages({
@@ -23,7 +23,7 @@ export function useSources(agentId: string) {
   return { ...query, sources: rows }
 }
 
-/** Asks for the sources anew, and for the documents that came with them. */
+/** Invalidates the sources and the documents of an agent. */
 function useForgetSources(agentId: string) {
   const queries = useQueryClient()
   const forgetDocuments = useForgetDocuments(agentId)

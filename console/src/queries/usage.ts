@@ -3,10 +3,10 @@ import { useClient } from '../session/session.tsx'
 import type { Agent } from './agents.ts'
 import { keyOf } from './client.ts'
 
-/** Whether an agent has a budget as a whole; that of each of its users is counted by user. */
+/** Whether an agent has a budget as a whole. Budgets per user are counted separately. */
 export const hasBudget = ({ budget }: Agent) => budget.tokensPerDay !== null || budget.costPerDay !== null
 
-/** What was used today of the budget of an agent; null where it has none. */
+/** The usage of an agent's budget today; null if the agent has no budget. */
 export function useAgentUsage(agent: Agent) {
   const client = useClient()
   return useQuery({

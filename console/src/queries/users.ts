@@ -9,7 +9,7 @@ export type { User }
 const PAGE = 50
 const NIBBLES = 32
 
-/** The id right before the first that begins so: users are listed by their ids, so that a list from there begins with those looked for. */
+/** Returns the id right before the first id with this prefix. Users are listed by id, so a list from there starts with the matches. */
 function placeBefore(digits: string): string | undefined {
   const first = BigInt(`0x${digits.padEnd(NIBBLES, '0')}`)
   if (first === 0n) return undefined
@@ -17,13 +17,13 @@ function placeBefore(digits: string): string | undefined {
   return before.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** What of an id was typed, as its digits; undefined where no id begins so. */
+/** Returns the hexadecimal digits of a partly typed id; undefined if no id can start with them. */
 export const digitsOf = (text: string): string | undefined => {
   const digits = text.trim().toLowerCase().replaceAll('-', '')
   return /^[0-9a-f]{0,32}$/.test(digits) ? digits : undefined
 }
 
-/** The end users of an agent, by their ids, page by page; with `digits` those whose ids begin so. */
+/** The end users of an agent, ordered by id, paginated. With `digits`, only users whose id starts with them. */
 export function useUsers(agentId: string, digits: string) {
   const client = useClient()
   const fits = ({ externalUserId }: User) => externalUserId.replaceAll('-', '').startsWith(digits)
@@ -32,13 +32,13 @@ export function useUsers(agentId: string, digits: string) {
     read: (cursor, signal) => client.users.list(agentId, { limit: PAGE, cursor }, { signal }),
     rowsOf: (page) => page.users.filter(fits),
     initialPageParam: digits === '' ? undefined : placeBefore(digits),
-    // Behind the first that does not fit there is none that does.
+    // Users are ordered by id: after the first one that does not match, no other one matches.
     getNextPageParam: ({ pagination, users }) => (users.every(fits) ? (pagination.nextCursor ?? undefined) : undefined),
   })
   return { ...query, users: rows }
 }
 
-/** Erases all that is kept of a user; resolves to how many conversations that was. */
+/** Erases all data of a user; resolves to the number of conversations erased. */
 export function useEraseUser(agentId: string) {
   const client = useClient()
   const queries = useQueryClient()
@@ -51,7 +51,7 @@ export function useEraseUser(agentId: string) {
   })
 }
 
-/** All that is kept of a user, as JSON Lines. */
+/** Returns a function that resolves to all data of a user, as JSON Lines. */
 export function useUserExport(agentId: string) {
   const client = useClient()
   return async (externalUserId: string): Promise<Blob> => {

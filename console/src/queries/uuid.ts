@@ -1,4 +1,4 @@
-/** A version 4 UUID; `crypto.randomUUID` is only there where the page came by https. */
+/** Returns a version 4 UUID. `crypto.randomUUID` exists only on pages served over HTTPS. */
 export function newUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   bytes[6] = (bytes[6]! & 0x0f) | 0x40

@@ -6,12 +6,12 @@ import { usePages } from './pages.ts'
 
 export type { CreateWebhookBody, Delivery, Webhook, WebhookEvent }
 
-/** The service has at most so many, so that one page is all. */
+/** The maximum number of webhooks of a service, so one page contains all of them. */
 const ALL = 100
 const PAGE = 30
 const LOOK_EVERY_MS = 2_000
 
-/** All webhooks, newest first; for keys with the scope `admin`. */
+/** All webhooks, newest first. Needs the scope `admin`. */
 export function useWebhooks() {
   const client = useClient()
   const { rows, ...query } = usePages({
@@ -22,7 +22,7 @@ export function useWebhooks() {
   return { ...query, webhooks: rows }
 }
 
-/** What was sent, newest first, page by page; looked at while something is on its way. */
+/** The deliveries of a webhook, newest first, paginated. Polls while a delivery is pending. */
 export function useDeliveries(webhookId: string) {
   const client = useClient()
   const { rows, ...query } = usePages({
@@ -41,12 +41,12 @@ export function useCreateWebhook() {
   return useMutation({
     mutationFn: (body: CreateWebhookBody) => client.webhooks.create(body),
     onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.webhooks, exact: true }),
-    // The secret is in the answer: it is forgotten with the dialog that shows it.
+    // The response contains the secret: it is dropped when the dialog that shows it closes.
     gcTime: 0,
   })
 }
 
-/** Sends a test event; what came of it may turn the webhook off or on again. */
+/** Sends a test event. The result may disable or enable the webhook. */
 export function useTestWebhook() {
   const client = useClient()
   const queries = useQueryClient()

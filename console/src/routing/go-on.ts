@@ -3,10 +3,7 @@ import { useLocation } from 'wouter'
 import { useIsThere } from '../ui/use-is-there.ts'
 import { lowerGuards } from './location.ts'
 
-/**
- * Leaves a page behind an answer, past its guard: what it guarded is saved, or gone. An answer may come late, so the reader who has left
- * the page by then stays where they are.
- */
+/** Returns a function that leaves the page after a request succeeds, past its leave guards. It does nothing if the page was left already. */
 export function useGoOn(): (to: string, options?: { replace?: boolean }) => void {
   const [, navigate] = useLocation()
   const isThere = useIsThere()

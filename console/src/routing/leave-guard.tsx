@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { guard, usePendingMove } from './location.ts'
 
-/** Asks before the reader leaves a page, by whatever way, while something on it is not saved. */
+/** Asks for confirmation before the reader leaves a page with unsaved changes, by any kind of navigation. */
 export function useLeaveGuard(isDirty: boolean): void {
   useEffect(() => (isDirty ? guard() : undefined), [isDirty])
 }

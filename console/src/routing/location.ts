@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { navigate as go, usePathname } from 'wouter/use-browser-location'
 
-/** A move that waits until the reader says whether what is not saved may go. */
+/** A navigation that waits for the reader to confirm that unsaved changes may be lost. */
 interface Pending {
   leave(): void
 }
@@ -9,14 +9,14 @@ interface Pending {
 let moves = 0
 const guards = new Set<object>()
 let pending: Pending | undefined
-/** The place of this page in the history of the tab: how far, and which way, a step back or forth went. */
+/** Position of this page in the history of the tab. It gives the direction and the number of steps of a `popstate`. */
 let place: number = history.state?.place ?? 0
 let isLetThrough = false
 const listeners = new Set<() => void>()
 
 history.replaceState({ ...history.state, place }, '')
 
-/** Whether the reader has moved since the console was opened: only then does the heading of a page take the focus. */
+/** Whether the reader has navigated since the console was opened. The heading of a page takes the focus only then. */
 export const hasNavigated = () => moves > 0
 
 function hold(move: Pending | undefined): void {
@@ -32,7 +32,7 @@ function move(to: string, options: Options = {}): void {
   go(to, { ...options, state: { place } })
 }
 
-/** Goes to a page; where something there is not saved, once the reader has agreed. `to` holds the base, as wouter passes it. */
+/** Navigates to a page; asks first if there are unsaved changes. `to` includes the base, as wouter passes it. */
 function navigate(to: string, options?: Options): void {
   const isHere = to.split(/[?#]/, 1)[0] === location.pathname
   if (guards.size === 0 || isHere) move(to, options)
@@ -48,7 +48,7 @@ addEventListener('popstate', (event) => {
     moves++
     return
   }
-  // The address has changed already: back with it, and the router hears nothing of either.
+  // The address has changed already: go back, and hide both events from the router.
   event.stopImmediatePropagation()
   addEventListener(
     'popstate',
@@ -70,26 +70,26 @@ addEventListener('beforeunload', (event) => {
   if (guards.size > 0) event.preventDefault()
 })
 
-/** Stands guard over a page with unsaved changes; the result takes the guard away. */
+/** Registers a guard for a page with unsaved changes; returns a function that removes it. */
 export function guard(): () => void {
   const own = {}
   guards.add(own)
   return () => void guards.delete(own)
 }
 
-/** For a page that has just saved what it guarded, and goes on at once. */
+/** Removes all guards, for a page that has just saved its changes and navigates at once. */
 export const lowerGuards = () => guards.clear()
 
-/** Does what leaves all pages, such as signing out; where something is not saved, once the reader has agreed. */
+/** Runs an action that leaves all pages, e.g. signing out; asks first if there are unsaved changes. */
 export function leaveBy(deed: () => void): void {
   if (guards.size === 0) deed()
   else hold({ leave: deed })
 }
 
-/** wouter's location, guarded. */
+/** wouter's location hook with leave guards. */
 export const useGuardedLocation = (): [string, typeof navigate] => [usePathname(), navigate]
 
-/** The move that waits for an answer, and how to give it. */
+/** Returns whether a navigation waits for confirmation, and functions that cancel or confirm it. */
 export function usePendingMove() {
   const move = useSyncExternalStore(
     (listener) => {

@@ -7,7 +7,7 @@ import { ErrorBoundary } from '../shell/error-boundary.tsx'
 import { NoAgent, NotAllowed, NotFound, PageLoading } from '../shell/states.tsx'
 import { type PageRoute, routes } from './routes.tsx'
 
-/** The page of the address. */
+/** Renders the page of the current address. */
 export function Pages() {
   return (
     <Switch>
@@ -32,7 +32,7 @@ function OnePage({ route, agentId }: { route: PageRoute; agentId: string }) {
   if (needs !== undefined && !rights.can(needs)) return <NotAllowed scope={needs} />
   if (agentId !== '' && (isNotFound(error) || !isUuid(agentId))) return <NoAgent agentId={agentId} />
   return (
-    // What a page holds is of one agent.
+    // Another agent gets a new page: the state of a page belongs to one agent.
     <ErrorBoundary key={`${path} ${agentId}`}>
       <Suspense fallback={<PageLoading />}>
         <Page agentId={agentId} />

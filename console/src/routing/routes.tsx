@@ -2,9 +2,9 @@ import { type ComponentType, lazy } from 'react'
 import type { Scope } from '../session/rights.ts'
 import type { IconName } from '../ui/icon.tsx'
 
-/** What every page is given. */
+/** Props of every page. */
 export interface PageProps {
-  /** Of pages of an agent; empty on others. */
+  /** Set on pages of an agent; empty on other pages. */
   agentId: string
 }
 
@@ -23,30 +23,30 @@ export type Noun =
   | 'usage'
   | 'audit'
   | 'system'
-/** Groups of the navigation, in their order. */
+/** Groups of the navigation, in display order. */
 export type Group = 'main' | 'agent' | 'service'
 
 export interface PageRoute {
   noun: Noun
-  /** As wouter matches it, below the base. With `/*?` the page has pages below it, which it tells apart with `useRoute`. */
+  /** A wouter pattern. With `/*?` the page has subpages and selects one with `useRoute`. */
   path: string
   Page: ComponentType<PageProps>
-  /** What the key must be allowed. */
+  /** The scope that the key needs. */
   needs?: Scope
-  /** In the navigation; pages without it are reached from others. */
-  nav?: { group: Group; icon: IconName; href: (agentId: string) => string /** Behind `g`. */; shortcut?: string }
+  /** Entry in the navigation; a page without one is reached from other pages. */
+  nav?: { group: Group; icon: IconName; href: (agentId: string) => string /** Pressed after `g`. */; shortcut?: string }
 }
 
-/** Of the pages whose code could not be fetched. */
+/** Retry functions of the pages whose code could not be fetched. */
 const failed = new Set<() => void>()
 
-/** Lets pages whose code could not be fetched begin anew. */
+/** Retries the pages whose code could not be fetched. */
 export function fetchAnew(): void {
   for (const begin of failed) begin()
   failed.clear()
 }
 
-/** A page whose code is fetched when it is first shown. */
+/** A lazy page: its code is fetched when it is first shown. */
 function page(load: () => Promise<{ default: ComponentType<PageProps> }>): ComponentType<PageProps> {
   const begin = () => {
     Loaded = lazy(() =>
@@ -66,11 +66,11 @@ interface Below {
   needs: Scope
   icon: IconName
   shortcut: string
-  /** It has pages below it. */
+  /** The page has subpages. */
   isFolder?: boolean
 }
 
-/** A page in the navigation at the place of its noun: below an agent, or of the service. */
+/** Builds the route of a page in the navigation: below an agent, or at the top level for the service. */
 const below =
   (group: 'agent' | 'service', base: string) =>
   (noun: Noun, { load, needs, icon, shortcut, isFolder = false }: Below): PageRoute => ({
@@ -83,7 +83,7 @@ const below =
 const ofAgent = below('agent', '/agents/:agentId')
 const ofService = below('service', '')
 
-/** All pages, each fetched when it is first opened. */
+/** All pages, each loaded when it is first opened. */
 export const routes: readonly PageRoute[] = [
   {
     noun: 'overview',

@@ -1,9 +1,9 @@
-/** What a reader picked for this browser: no secret, and nothing that cannot be lost. */
+/** Settings stored in this browser. They contain no secrets, and losing them does no harm. */
 export type Preference = 'locale' | 'theme' | 'shortcuts' | 'first-steps'
 
 const nameOf = (preference: Preference) => `repartee.${preference}`
 
-// Storage may be forbidden altogether.
+// The browser may forbid storage.
 export function kept(preference: Preference): string | undefined {
   try {
     return localStorage.getItem(nameOf(preference)) ?? undefined
@@ -12,12 +12,12 @@ export function kept(preference: Preference): string | undefined {
   }
 }
 
-/** `undefined` forgets it. */
+/** `undefined` removes the preference. */
 export function keep(preference: Preference, value: string | undefined): void {
   try {
     if (value === undefined) localStorage.removeItem(nameOf(preference))
     else localStorage.setItem(nameOf(preference), value)
   } catch {
-    // it holds until the page is left
+    // the preference lasts until the page is left
   }
 }

@@ -2,7 +2,7 @@ import type { Repartee, Scope } from 'repartee-client'
 
 export type { Scope }
 
-/** What a key may do. `admin` may do everything, and who may chat may read. */
+/** The scopes of a key. `admin` includes all scopes, and `chat` includes `read`. */
 export class Rights {
   readonly scopes: ReadonlySet<Scope>
 
@@ -15,7 +15,7 @@ export class Rights {
   }
 }
 
-/** What a key may do. Throws what the service says of a key that is not good. */
+/** Reads the scopes of a key. Throws the error of the service if the key is invalid. */
 export async function readRights(client: Repartee): Promise<Rights> {
   return new Rights((await client.keys.current()).key.scopes)
 }

@@ -4,10 +4,10 @@ import { Repartee } from 'repartee-client'
 import { isUnauthorized } from '../queries/errors.ts'
 import { type Rights, readRights } from './rights.ts'
 
-/** Only where the reader asked for it: the key stays in this tab, until the tab or the session in it is ended. */
+/** The storage key. The API key is stored only if the reader asks for it. It is removed when the tab is closed or they sign out. */
 const STORED = 'repartee.key'
 
-// Storage may be forbidden altogether: then a reload asks for the key again.
+// The browser may forbid storage: a reload then asks for the key again.
 function storedKey(): string | undefined {
   try {
     return sessionStorage.getItem(STORED) ?? undefined
@@ -21,15 +21,15 @@ function storeKey(key: string | undefined): void {
     if (key === undefined) sessionStorage.removeItem(STORED)
     else sessionStorage.setItem(STORED, key)
   } catch {
-    // it holds until the page is left
+    // the key lasts until the page is left
   }
 }
 
-/** The key that a client works with: it may take the place of one that was refused, and all that is under way goes on with it. */
+/** The API key of a client. It can be replaced after it was refused; pending requests then continue with the new key. */
 class Keyring {
   #key: string
   #given: string | undefined
-  /** Told of every answer that refused the key. */
+  /** Called for every response that refuses the key. */
   onRefused: () => void = () => {}
 
   constructor(key: string) {
@@ -40,7 +40,7 @@ class Keyring {
     this.#key = key
   }
 
-  /** The client asks for the key once, and for another when the service has refused it. */
+  /** The client calls this once, and again each time the service refuses the key. */
   readonly get = (): string => {
     if (this.#given === this.#key) this.onRefused()
     this.#given = this.#key
@@ -52,24 +52,24 @@ export interface SignedIn {
   client: Repartee
   keyring: Keyring
   rights: Rights
-  /** The first characters of the key, which are not secret. */
+  /** The first 8 characters of the key, which are not secret. */
   prefix: string
 }
 
 type State =
-  /** The key of this tab is tried; with an error: nobody has answered. */
+  /** The stored key of this tab is being checked. With `error`, the check failed because the service did not respond. */
   | { is: 'opening'; error?: unknown }
   | { is: 'out' }
   | { is: 'in'; session: SignedIn }
-  /** The key was refused in the middle of the work: the page stays as it is, under the question for another. */
+  /** The key was refused while signed in: the page keeps its state under a dialog that asks for another key. */
   | { is: 'refused'; session: SignedIn }
 
 interface SessionValue {
   state: State
-  /** Throws what the service says of the key. */
+  /** Throws the error of the service if the key is invalid. */
   signIn(key: string, isKept: boolean): Promise<void>
   signOut(): void
-  /** Tries the key of this tab once more. */
+  /** Checks the stored key of this tab again. */
   reopen(): void
 }
 
@@ -77,7 +77,7 @@ const SessionContext = createContext<SessionValue | undefined>(undefined)
 
 const ADDRESS = { baseUrl: '/v1', maxRetries: 2 }
 
-/** Tries a key, and takes it for a client that there is already, or for a new one. Throws what the service says of it. */
+/** Checks a key, then gives it to the client of `before` or to a new client. Throws the error of the service if the key is invalid. */
 async function open(key: string, before?: SignedIn): Promise<SignedIn> {
   const rights = await readRights(new Repartee({ ...ADDRESS, key }))
   const prefix = key.slice(0, 8)
@@ -89,7 +89,7 @@ async function open(key: string, before?: SignedIn): Promise<SignedIn> {
   return { client: new Repartee({ ...ADDRESS, token: keyring.get }), keyring, rights, prefix }
 }
 
-/** Holds who is signed in. The key lives in the client alone, and nowhere else unless the reader asked for it. */
+/** Provides the signed-in session. The key lives only in the client, unless the reader asks to store it. */
 export function SessionProvider({ children }: { children: ReactNode }) {
   const queries = useQueryClient()
   const [state, setState] = useState<State>(() => (storedKey() === undefined ? { is: 'out' } : { is: 'opening' }))
@@ -125,7 +125,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       enter(await open(key, before))
       storeKey(isKept ? key : undefined)
       if (before === undefined) return
-      // What a page shows is asked for anew: another key may see other things.
+      // Refetch everything: another key may see other data.
       queries.removeQueries({ type: 'inactive' })
       await queries.invalidateQueries()
     },
@@ -147,7 +147,7 @@ export function useSession(): SessionValue {
   return value
 }
 
-/** Who is signed in; for everything below the shell, which is there only then. */
+/** Returns the signed-in session. Only for components below the shell, which is mounted only after sign-in. */
 export function useSignedIn(): SignedIn {
   const { state } = useSession()
   if (state.is !== 'in' && state.is !== 'refused') throw new Error('Nobody is signed in.')

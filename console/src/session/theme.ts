@@ -12,7 +12,7 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** Shows the page in a theme; the one of the system where none was picked. */
+/** Applies and stores a theme. `system` follows the theme of the operating system and is the default. */
 export function applyTheme(next: Theme = theme): void {
   theme = next
   keep('theme', next === 'system' ? undefined : next)

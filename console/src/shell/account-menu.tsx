@@ -6,7 +6,7 @@ import { Menu, MenuItem, MenuLine } from '../ui/menu.tsx'
 import { LanguageChoice, ThemeChoice } from './preferences.tsx'
 import { useShellTexts } from './texts.ts'
 
-/** Whose key this is, how the console looks and speaks, and the way out. */
+/** Shows the key, the theme, the language, and the sign-out action. */
 export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
   const texts = useShellTexts().account
   const { signOut } = useSession()

@@ -14,7 +14,7 @@ import { Tile } from '../ui/tile.tsx'
 import { useCurrentAgentId } from './current-agent.ts'
 import { useShellTexts } from './texts.ts'
 
-/** Shows whose pages these are, and leads to the same page of another agent. */
+/** Shows the current agent, and links to the same page of another agent. */
 export function AgentSwitcher({ onPick }: { onPick?(): void }) {
   const texts = useShellTexts().agents
   const agentId = useCurrentAgentId()
@@ -48,7 +48,7 @@ function AgentPicker({ onPick }: { onPick(): void }) {
   const [path, navigate] = useLocation()
   const current = useCurrentAgentId()
   const { found, total, isLoading } = useAgentSearch(text)
-  // The same page of the other agent, but not what lies below it: that is of this agent.
+  // Keep the page but not its subpage, which belongs to the current agent.
   const rest = /^\/agents\/[0-9a-f-]{36}(\/[a-z]+)?/.exec(path)?.[1] ?? ''
   const pick = (id: string) => {
     onPick()

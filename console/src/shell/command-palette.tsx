@@ -25,7 +25,7 @@ interface Entry {
 
 const MOST_AGENTS = 8
 
-/** Everything that the keyboard can go to, by a few letters of its name. */
+/** Finds every page and action by a few letters of its name. */
 export function CommandPalette({ onClose }: { onClose(): void }) {
   const texts = useShellTexts()
   const [text, setText] = useState('')

@@ -15,7 +15,7 @@ const subscribe = (listener: () => void) => {
   }
 }
 
-/** Says that the network is away, or that the service is slow, while it is so. It lies over the page, so that nothing moves. */
+/** Shows a notice while the network is offline or the service is slow. It overlays the page, so that the layout does not shift. */
 export function ConnectionNotice() {
   const texts = useShellTexts()
   const isOnline = useSyncExternalStore(subscribe, () => navigator.onLine)
@@ -46,7 +46,7 @@ export function ConnectionNotice() {
   )
 }
 
-/** Something has been asked for too long already. */
+/** Whether requests have been running for longer than `SLOW_MS`. */
 function useIsSlow(): boolean {
   const isFetching = useIsFetching() > 0
   const [isSlow, setSlow] = useState(false)

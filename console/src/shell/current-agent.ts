@@ -5,7 +5,7 @@ import { useClient } from '../session/session.tsx'
 
 const AGENT = /^\/agents\/([0-9a-f]{8}-[0-9a-f-]{27})(?:\/|$)/i
 
-/** The agent that was looked at last, by who is signed in: another key may not see it. */
+/** The last visited agent, by client: another key may not be allowed to see it. */
 const last = new WeakMap<Repartee, string>()
 const listeners = new Set<() => void>()
 
@@ -20,7 +20,7 @@ function remember(client: Repartee, agentId: string | undefined): void {
   for (const listener of listeners) listener()
 }
 
-/** The agent of the page, or the one that was looked at last. */
+/** Returns the agent of the page, or the last visited one. */
 export function useCurrentAgentId(): string | undefined {
   const client = useClient()
   const [path] = useLocation()
@@ -32,7 +32,7 @@ export function useCurrentAgentId(): string | undefined {
   return named ?? remembered
 }
 
-/** For an agent that was deleted, or is not there: nothing leads to it any more. */
+/** Removes a deleted or missing agent from the navigation. */
 export function useForgetAgent(): (agentId: string) => void {
   const client = useClient()
   return (agentId) => {

@@ -6,7 +6,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { Page } from '../ui/page.tsx'
 import { useShellTexts } from './texts.ts'
 
-/** Keeps a page that fails from taking the shell with it. A new `key` gives the next page a new chance. */
+/** Contains the error of a page, so that the shell still works. A new `key` clears the error. */
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error?: unknown }> {
   override state: { error?: unknown } = {}
 
@@ -36,7 +36,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error?: 
   }
 }
 
-/** The code of a page is not to be had: there is no connection, or a newer console has taken the place of this one. */
+/** Whether the code of a page could not be fetched: the network is offline, or a newer console was deployed. */
 const isUnfetched = (error: unknown) =>
   /dynamically imported module|Importing a module|module script|preload CSS/i.test(String(error))
 

@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.tsx'
 import { useCurrentAgentId } from './current-agent.ts'
 import { useShellTexts } from './texts.ts'
 
-/** A page of the navigation, as the key may use it now. */
+/** An entry of the navigation that the current key may use. */
 export interface Place {
   route: PageRoute
   group: Group
@@ -14,7 +14,7 @@ export interface Place {
   label: string
 }
 
-/** Where an agent is at home for a key. */
+/** Returns the first page of an agent that the key may use. */
 export function homeOf(agentId: string, rights: Rights): string {
   const page = rights.can('admin')
     ? ''
@@ -26,7 +26,7 @@ export function homeOf(agentId: string, rights: Rights): string {
   return `/agents/${agentId}${page}`
 }
 
-/** The pages that the key may use; those of an agent only where there is one. */
+/** Returns the pages that the key may use, with pages of an agent only if there is a current agent. */
 export function usePlaces(): Place[] {
   const texts = useShellTexts()
   const rights = useRights()

@@ -21,7 +21,7 @@ export function LanguageChoice() {
   return <MenuChoice label={texts.language} options={options} value={locale} onChange={setLocale} />
 }
 
-/** Theme and language, for who is not signed in yet. */
+/** Theme and language, for readers who are not signed in. */
 export function Preferences() {
   const texts = useShellTexts().account
   return (

@@ -22,10 +22,10 @@ import { useShellTexts } from './texts.ts'
 
 const palette = loaded(async () => (await import('./command-palette.tsx')).CommandPalette)
 
-/** What lies over the pages. */
+/** The overlay that is open. */
 type Open = 'drawer' | 'palette' | 'help' | undefined
 
-/** Everything around the pages, for who is signed in. */
+/** Everything around the pages, for signed-in readers. */
 export function Shell() {
   const texts = useShellTexts()
   const [open, setOpen] = useState<Open>()
@@ -35,7 +35,7 @@ export function Shell() {
   const onShortcuts = useCallback(() => setOpen('help'), [])
   useShortcuts({ onPalette, onHelp: onShortcuts })
   const [path] = useLocation()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a drawer is closed by every move
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every navigation closes the drawer
   useEffect(() => setOpen((now) => (now === 'drawer' ? undefined : now)), [path])
   return (
     <div className="shell">
@@ -78,7 +78,7 @@ export function Shell() {
   )
 }
 
-/** Opens the palette as soon as its code is there, unless something else was opened by then. */
+/** Opens the palette as soon as its code is loaded, unless another overlay was opened first. */
 function useOpenPalette(setOpen: (change: (now: Open) => Open) => void): () => void {
   const { noConnection } = useUiTexts()
   return useCallback(() => {

@@ -6,7 +6,7 @@ import { Switch } from '../ui/toggle.tsx'
 import { usePlaces } from './navigation.tsx'
 import { useShellTexts } from './texts.ts'
 
-/** How long `g` waits for its second key. */
+/** How long `g` waits for the second key, in milliseconds. */
 const THEN_MS = 1_500
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 
@@ -15,11 +15,11 @@ const isTyping = (target: EventTarget | null) =>
   (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName) || target.role === 'textbox')
 const isInDialog = () => document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]') !== null
 
-/** What the key stands for in Latin letters, also on a keyboard of another script. What browsers fill in by themselves has no key. */
+/** Returns the Latin letter of a key, also on keyboards of other scripts. Events of browser autofill have no `key`. */
 const letterOf = ({ key = '', code = '' }: Partial<KeyboardEvent>): string =>
   /^[a-z]$/i.test(key) ? key.toLowerCase() : (/^Key([A-Z])$/.exec(code)?.[1]?.toLowerCase() ?? key)
 
-/** Ctrl or Cmd with K, `?`, and `g` with the letter of a page. */
+/** Handles Ctrl or Cmd with K, `?`, and `g` with the letter of a page. */
 export function useShortcuts({ onPalette, onHelp }: { onPalette(): void; onHelp(): void }): void {
   const [, navigate] = useLocation()
   const places = usePlaces()
@@ -49,7 +49,7 @@ export function useShortcuts({ onPalette, onHelp }: { onPalette(): void; onHelp(
 
 const Key = ({ children }: { children: string }) => <kbd className="keycap">{children}</kbd>
 
-/** `isHint`: beside what does the same, and heard nowhere. */
+/** `isHint`: shown on a button for the same action, and hidden from screen readers. */
 export const PaletteKeys = ({ isHint = false }: { isHint?: boolean }) => (
   <span className="keys" dir="ltr" aria-hidden={isHint}>
     <Key>{isApple ? '⌘' : 'Ctrl'}</Key>

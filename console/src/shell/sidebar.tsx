@@ -9,7 +9,7 @@ import { PaletteKeys } from './shortcuts.tsx'
 import { useShellTexts } from './texts.ts'
 
 interface SidebarProps {
-  /** Something in it was followed: a drawer closes then. */
+  /** Called when a link is followed, e.g. to close the drawer. */
   onFollow?: () => void
   onPalette(): void
   onShortcuts(): void

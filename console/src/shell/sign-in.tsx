@@ -14,7 +14,7 @@ import { Logo } from './logo.tsx'
 import { Preferences } from './preferences.tsx'
 import { useShellTexts } from './texts.ts'
 
-/** The door. */
+/** The sign-in page. */
 export function SignIn() {
   const texts = useShellTexts().signIn
   useEffect(() => {
@@ -40,7 +40,7 @@ export function SignIn() {
   )
 }
 
-/** Takes a key and tries it. */
+/** A form that signs in with a key. */
 export function KeyForm() {
   const texts = useShellTexts().signIn
   const { signIn } = useSession()
@@ -100,7 +100,7 @@ export function KeyForm() {
   )
 }
 
-/** Over a page whose key was refused in the middle of the work. */
+/** Shown over a page whose key was refused while signed in. */
 export function Refused() {
   const texts = useShellTexts().refused
   return (

@@ -7,7 +7,7 @@ import { Loading, Skeleton } from '../ui/skeleton.tsx'
 import { useForgetAgent } from './current-agent.ts'
 import { useShellTexts } from './texts.ts'
 
-/** Where an address leads nowhere. */
+/** Shown if no page has this address. */
 export function NotFound() {
   const texts = useShellTexts().notFound
   return (
@@ -21,7 +21,7 @@ export function NotFound() {
   )
 }
 
-/** Where the key may not do what a page is for. */
+/** Shown if the key does not have the scope of the page. */
 export function NotAllowed({ scope }: { scope: string }) {
   const texts = useShellTexts()
   return (
@@ -35,12 +35,12 @@ export function NotAllowed({ scope }: { scope: string }) {
   )
 }
 
-/** Where an agent was deleted, or never was. */
+/** Shown if the agent was deleted or never existed. */
 export function NoAgent({ agentId }: { agentId: string }) {
   const texts = useShellTexts()
   const forget = useForgetAgent()
-  // Once the address names another, nothing leads back here.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when it is left
+  // After the reader leaves, the navigation must not link to this agent.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs on unmount
   useEffect(() => () => forget(agentId), [agentId])
   return (
     <Page title={texts.noAgent.title}>
@@ -57,7 +57,7 @@ export function NoAgent({ agentId }: { agentId: string }) {
   )
 }
 
-/** The place of a page whose code is on its way. */
+/** Placeholder for a page whose code is loading. */
 export const PageLoading = () => (
   <Loading>
     <div className="page">

@@ -3,7 +3,7 @@ import { count, textsOf } from '../texts/define.ts'
 const en = count('en')
 const ar = count('ar')
 
-/** What the shell says: signing in, moving about, and what can go wrong everywhere. */
+/** Texts of the shell: sign-in, navigation, and errors that can occur on every page. */
 export const useShellTexts = textsOf(
   {
     console: 'Console',

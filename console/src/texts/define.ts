@@ -1,7 +1,7 @@
 import { useLocale } from './locale.tsx'
 import { type Locale, tagOf } from './locales.ts'
 
-/** What a language says in the place of English: the same names, and functions of the same arguments. */
+/** Type of a translation: the same names as the English catalogue, and functions with the same arguments. */
 export type Same<T> = {
   readonly [K in keyof T]: T[K] extends string
     ? string
@@ -12,16 +12,13 @@ export type Same<T> = {
         : Same<T[K]>
 }
 
-/**
- * One catalogue of texts, in all languages, as a hook that resolves to the one in use:
- * `const useTexts = textsOf({ hello: 'Hello' }, { ar: { hello: 'مرحبا' } })`.
- */
+/** Returns a hook that returns a text catalogue in the current language: `const useTexts = textsOf({ hello: 'Hello' }, { ar: { hello: 'مرحبا' } })`. */
 export function textsOf<const T extends object>(en: T, others: Record<Exclude<Locale, 'en'>, Same<T>>): () => Same<T> {
   const all = { en: en as Same<T>, ...others }
   return () => all[useLocale().locale]
 }
 
-/** `count('en')(2, { one: '# agent', other: '# agents' })`; `#` becomes the number as the language writes it. */
+/** Formats a count: `count('en')(2, { one: '# agent', other: '# agents' })`. `#` becomes the number in the notation of the language. */
 export function count(locale: Locale) {
   const rules = new Intl.PluralRules(tagOf[locale])
   const numbers = new Intl.NumberFormat(tagOf[locale])

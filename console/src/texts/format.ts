@@ -13,7 +13,7 @@ const BYTES = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 
 export type Format = ReturnType<typeof formatOf>
 
-/** Numbers, times and sizes as a language writes them. Times are those of the reader's clock. */
+/** Formats numbers, times and sizes for a language. Times are in the time zone of the reader. */
 function formatOf(tag: string) {
   const numbers = new Intl.NumberFormat(tag)
   const compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 })
@@ -28,12 +28,12 @@ function formatOf(tag: string) {
     number: (n: number) => numbers.format(n),
     /** 12.3K */
     compact: (n: number) => compact.format(n),
-    /** Of a share from 0 to 1. */
+    /** The share is from 0 to 1. */
     percent: (share: number) => shares.format(share),
-    /** US dollars. */
+    /** In US dollars. */
     money: (dollars: number) => money.format(dollars),
     date: (time: string | number) => days.format(new Date(time)),
-    /** A day of UTC, as `2026-11-20`, without its year. */
+    /** A day in UTC, such as `2026-11-20`, without its year. */
     day: (date: string) => shortDays.format(new Date(`${date}T00:00:00Z`)),
     time: (time: string | number) => times.format(new Date(time)),
     /** 5 minutes ago */

@@ -5,7 +5,7 @@ import { directionOf, type Locale, locales, tagOf } from './locales.ts'
 
 interface LocaleValue {
   locale: Locale
-  /** As `Intl` takes it. */
+  /** BCP 47 tag for `Intl`. */
   tag: string
   dir: 'ltr' | 'rtl'
   setLocale(locale: Locale): void
@@ -15,7 +15,7 @@ const LocaleContext = createContext<LocaleValue | undefined>(undefined)
 
 const isLocale = (value: string | undefined): value is Locale => locales.some((locale) => locale === value)
 
-/** The language that was picked, or else the first of the browser's that the console speaks. */
+/** Returns the stored language, or the first language of the browser that the console supports. */
 function firstLocale(): Locale {
   const picked = kept('locale')
   if (isLocale(picked)) return picked

@@ -1,6 +1,6 @@
 import './prose.css'
 
-/** Markdown that is not rendered. */
+/** Shows Markdown as plain text. */
 export const AsWritten = ({ text }: { text: string }) => (
   <div className="prose" dir="auto">
     <p style={{ whiteSpace: 'pre-wrap' }}>{text}</p>

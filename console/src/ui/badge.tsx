@@ -3,12 +3,12 @@ import type { ReactNode } from 'react'
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 
-/** A word about a thing. */
+/** A short label on an item. */
 export const Badge = ({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) => (
   <span className={`badge badge-${tone}`}>{children}</span>
 )
 
-/** How a thing is. The colour says nothing that the words do not. */
+/** The state of an item. The text must say everything that the colour says. */
 export const Status = ({ tone, children, isBusy = false }: { tone: Tone; children: ReactNode; isBusy?: boolean }) => (
   <span className={`status status-${tone}`}>
     <span className={`status-dot ${isBusy ? 'status-busy' : ''}`} aria-hidden="true" />

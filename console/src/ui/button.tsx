@@ -7,7 +7,7 @@ import { Spinner } from './progress.tsx'
 import { Tooltip } from './tooltip.tsx'
 
 interface Look {
-  /** `primary` is what the page is for: one of it, at most. */
+  /** `primary` is the main action of the page: one at most. */
   look?: 'primary' | 'plain' | 'quiet' | 'danger'
   size?: 'small' | 'usual'
   icon?: IconName
@@ -17,7 +17,7 @@ const classOf = ({ look = 'plain', size = 'usual' }: Look, more = '') => `button
 
 export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'className' | 'style'>, Look {
   children: ReactNode
-  /** Its work is under way: it keeps its size and its focus, and cannot be pressed. */
+  /** The action is running: the button has the same size and focus, and cannot be pressed. */
   isBusy?: boolean
   className?: string
 }
@@ -34,10 +34,10 @@ export function Button({ look, size, icon, isBusy = false, children, className, 
 
 export interface IconButtonProps extends Omit<AriaButtonProps, 'children' | 'className' | 'style'>, Omit<Look, 'icon'> {
   icon: IconName
-  /** What it does: its name for all who do not see it, and its tooltip. */
+  /** Describes the action: the accessible name and the tooltip. */
   label: string
   className?: string
-  /** Beside the name, e.g. the keys that do the same. */
+  /** Shown next to the name in the tooltip, e.g. the keyboard shortcut. */
   hint?: ReactNode
 }
 
@@ -67,7 +67,7 @@ export interface LinkButtonProps extends Omit<AriaLinkProps, 'children' | 'class
   className?: string
 }
 
-/** Looks like a button and leads to a page. */
+/** A link to a page that looks like a button. */
 export function LinkButton({ look, size, icon, children, className, ...props }: LinkButtonProps) {
   return (
     <AriaLink {...props} className={classOf({ ...(look && { look }), ...(size && { size }) }, className)}>

@@ -4,17 +4,17 @@ import { type ReactNode, useId } from 'react'
 interface CardProps {
   title?: ReactNode
   description?: ReactNode
-  /** At the end of the head. */
+  /** Shown at the end of the header. */
   actions?: ReactNode
   children?: ReactNode
-  /** Its content reaches its edges, e.g. a table. */
+  /** The content has no padding, e.g. a table. */
   isFlush?: boolean
-  /** Under a line at its end, e.g. the button that saves it. */
+  /** Shown below a line at the end, e.g. the save button. */
   foot?: ReactNode
   className?: string
 }
 
-/** A part of a page. With a title it is a region that can be jumped to. */
+/** A section of a page. With a title it is a landmark that screen readers can jump to. */
 export function Card({ title, description, actions, children, isFlush = false, foot, className = '' }: CardProps) {
   const id = useId()
   const head = title !== undefined && (

@@ -6,31 +6,31 @@ import { useUiTexts } from './texts.ts'
 export interface Series {
   id: string
   label: string
-  /** One for each point; null where there is none. */
+  /** One value per point; null if there is none. */
   values: readonly (number | null)[]
 }
 
 export interface ChartProps {
-  /** What it shows; heard, not seen: the page has a heading for it. */
+  /** Accessible name. It is not visible, because the page has a heading for the chart. */
   label: string
   kind: 'line' | 'bar'
-  /** The names of the points, oldest first. */
+  /** Labels of the points, oldest first. */
   points: readonly string[]
-  /** Up to four. Bars of several series stand on each other. */
+  /** Up to four. Bars of several series are stacked. */
   series: readonly Series[]
-  /** Writes a value. */
+  /** Formats a value. */
   format?(value: number): string
-  /** What the points are, as the head of their column: `Day`. */
+  /** Heading of the column of points in the table: `Day`. */
   pointLabel: string
   height?: number
 }
 
 const EDGE = { end: 10, top: 10, bottom: 24 }
-/** Of a character of the labels, at most. */
+/** Maximum width of a character of the labels, in pixels. */
 const CHAR_WIDTH = 6.6
 const LINES = 4
 
-/** A chart for those who see it, and the same as a table for all. */
+/** A chart, and a table with the same data that is also available to screen readers. */
 export function Chart({ label, kind, points, series, format = String, pointLabel, height = 220 }: ChartProps) {
   const texts = useUiTexts()
   const { dir } = useLocale()
@@ -72,7 +72,7 @@ export function Chart({ label, kind, points, series, format = String, pointLabel
             ))}
             {points.map((point, i) =>
               i % every === 0 ? (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a point is known by its place
+                // biome-ignore lint/suspicious/noArrayIndexKey: points have no id, only a position
                 <text key={i} className="chart-point" x={x(i)} y={height - 6} textAnchor="middle">
                   {point}
                 </text>
@@ -112,7 +112,7 @@ export function Chart({ label, kind, points, series, format = String, pointLabel
 
 const valuesAt = (series: readonly Series[], i: number) => series.map(({ values }) => values[i] ?? 0)
 
-/** The next number that reads well on four lines. */
+/** Returns the next higher value that divides into four round steps. */
 function niceTop(highest: number, isWhole: boolean): number {
   if (highest <= 0) return LINES
   const size = 10 ** Math.floor(Math.log10(highest / LINES))
@@ -139,7 +139,7 @@ function Bars({ series, x, y, step, count }: Shape) {
       const height = y(from) - y(below)
       return (
         <rect
-          // biome-ignore lint/suspicious/noArrayIndexKey: a point is known by its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: points have no id, only a position
           key={`${i} ${series[place]!.id}`}
           className={`chart-bar chart-${place + 1}`}
           x={x(i) - width / 2}
@@ -201,7 +201,7 @@ function ChartTable({
       </thead>
       <tbody>
         {points.map((point, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a point is known by its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: points have no id, only a position
           <tr key={i}>
             <th scope="row">{point}</th>
             {series.map((one) => (
@@ -216,7 +216,7 @@ function ChartTable({
   )
 }
 
-/** The width of an element, as it is and as it becomes. */
+/** Returns the width of an element in pixels, updated when it changes. */
 function useWidth() {
   const [width, setWidth] = useState(0)
   const frame = useRef<HTMLDivElement>(null)

@@ -4,13 +4,13 @@ import { IconButton } from './button.tsx'
 import { useCopy } from './copy.ts'
 import { useUiTexts } from './texts.ts'
 
-/** Text to be copied out: code, an address, a key. Always from left to right. */
+/** Text to copy: code, an address, a key. Always left to right. */
 export function CodeBlock({ code, label, language }: { code: string; label: string; language?: string }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a text may hold many, and none of them is a place to jump to
+    // biome-ignore lint/a11y/useSemanticElements: a text may contain many blocks, and none of them is a landmark
     <div role="group" className="code-block" aria-label={label} dir="ltr">
       {language !== undefined && <span className="code-language">{language}</span>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by the keyboard */}
       <pre tabIndex={0}>
         <code>{code}</code>
       </pre>

@@ -12,15 +12,15 @@ import { useUiTexts } from './texts.ts'
 
 export interface ComboBoxProps extends FieldParts {
   options: readonly Option[]
-  /** The text of the field. */
+  /** Text of the field. */
   value: string
-  /** Told of every keystroke, and of every pick. */
+  /** Called for every keystroke and every selection. */
   onChange(value: string): void
   isRequired?: boolean
   isDisabled?: boolean
 }
 
-/** A text that may be picked from a list, and may be one that is not in it. What is typed narrows the list. */
+/** A text field with suggestions. Typing filters the list; text that is not in the list is allowed. */
 export function ComboBox({
   label,
   description,

@@ -1,7 +1,7 @@
 import { useUiTexts } from './texts.ts'
 import { toast } from './toast.tsx'
 
-/** Copies a text, and says so: as told, or plainly. Resolves to whether it is copied; pages that did not come by https may not do it. */
+/** Copies a text and shows a toast. Resolves to whether it was copied: browsers do not allow it on pages without HTTPS. */
 export function useCopy(): (text: string, said?: string) => Promise<boolean> {
   const texts = useUiTexts()
   return async (text, said = texts.copied) => {

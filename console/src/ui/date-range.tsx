@@ -12,13 +12,13 @@ import { FieldLabel } from './field.tsx'
 import { Icon } from './icon.tsx'
 import { useUiTexts } from './texts.ts'
 
-/** Days of UTC, as `2026-11-20`; both are in it. */
+/** Days in UTC, such as `2026-11-20`, both inclusive. */
 export interface Days {
   from: string
   to: string
 }
 
-/** Whether a text, of an address for example, is a day. */
+/** Whether a text, e.g. from the address, is a day. */
 export function isDay(text: string): boolean {
   try {
     return parseDate(text).toString() === text
@@ -27,13 +27,13 @@ export function isDay(text: string): boolean {
   }
 }
 
-/** The days up to today, so many of them. */
+/** Returns the last `days` days, including today. */
 export function lastDays(days: number): Days {
   const to = today('UTC')
   return { from: to.subtract({ days: days - 1 }).toString(), to: to.toString() }
 }
 
-/** As the service takes times: from the first moment of the first day to the first moment behind the last. */
+/** Converts days to the times of an API request: from the start of the first day to the start of the day after the last. */
 export const toTimes = ({ from, to }: Days) => ({
   from: `${from}T00:00:00.000Z`,
   to: `${parseDate(to).add({ days: 1 })}T00:00:00.000Z`,

@@ -17,15 +17,15 @@ export interface DialogProps {
   isOpen: boolean
   onClose(): void
   children: ReactNode
-  /** Its buttons, the one that does the work last. */
+  /** The buttons; the one that runs the action comes last. */
   actions?: ReactNode
-  /** As a length of CSS; 29rem unless told. */
+  /** CSS length; the default is 29rem. */
   width?: string
-  /** It asks something that must be answered: neither Escape nor a press beside it closes it. */
+  /** The dialog requires an answer: neither Escape nor a press outside closes it. */
   isUrgent?: boolean
 }
 
-/** Takes the focus, keeps it, and gives it back to what it came from; where that is gone with what was done, to the heading of the page. */
+/** Traps the focus, and restores it on close. If the element that opened the dialog is gone, the heading of the page gets the focus. */
 export function Dialog({ title, isOpen, onClose, children, actions, width, isUrgent = false }: DialogProps) {
   const texts = useUiTexts()
   useEffect(() => (isOpen ? focusHeadingBehind : undefined), [isOpen])
@@ -58,21 +58,21 @@ const focusHeadingBehind = () => focusIfLost(() => document.querySelector<HTMLEl
 
 export interface ConfirmProps {
   title: string
-  /** What will be gone. */
+  /** Describes what will be deleted. */
   children: ReactNode
-  /** The name of the deed: `Delete the agent`. */
+  /** Name of the action: `Delete the agent`. */
   action: string
   isOpen: boolean
   onClose(): void
-  /** Where it fails the dialog stays and shows why; where it works the dialog closes. Who leaves it meanwhile is told of a failure in passing. */
+  /** If it fails, the dialog shows the error, or a toast shows it if the dialog was closed early. If it succeeds, the dialog closes. */
   onConfirm(): Promise<unknown>
-  /** Has to be typed first: for what takes much with it. */
+  /** A word that must be typed first, for actions that delete a lot. */
   word?: string
 }
 
-/** Asks before something is deleted for good. */
+/** Asks for confirmation before something is deleted permanently. */
 export function ConfirmDialog({ isOpen, onClose, ...props }: ConfirmProps) {
-  // What was typed, and what failed, belongs to one opening.
+  // Each opening starts without typed text and without an error.
   return isOpen ? <OpenConfirm {...props} isOpen onClose={onClose} /> : null
 }
 
@@ -89,7 +89,7 @@ function OpenConfirm({ title, children, action, onClose, onConfirm, word }: Conf
     setError(undefined)
     try {
       await onConfirm()
-      // Who did not wait may have the next question before them.
+      // If the reader closed the dialog early, another dialog may be open now.
       if (isThere()) onClose()
     } catch (failure) {
       setError(failure)

@@ -1,4 +1,4 @@
-/** A name that a file can have anywhere. */
+/** Returns a file name that is valid on every operating system. */
 const fileName = (name: string, ending: string) => {
   const plain = name
     .normalize('NFC')
@@ -9,7 +9,7 @@ const fileName = (name: string, ending: string) => {
 
 const KEPT_MS = 10_000
 
-/** Gives the reader a file that was made here. */
+/** Downloads a file that was created in the browser. */
 export function download(name: string, ending: string, content: string | Blob, type: string): void {
   const url = URL.createObjectURL(new Blob([content], { type }))
   const link = document.createElement('a')

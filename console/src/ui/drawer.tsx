@@ -7,7 +7,7 @@ import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { IconButton } from './button.tsx'
 import { useUiTexts } from './texts.ts'
 
-/** A dialog at the end of the window, as high as it: for what stands beside a page. */
+/** A full-height dialog at the end edge of the window, for content that belongs to a page. */
 export function Drawer({
   title,
   isOpen,

@@ -2,7 +2,7 @@ import './states.css'
 import type { ReactNode } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 
-/** Where there is nothing yet: says what would be here, and what to do next. */
+/** Shown if there is no content yet: says what will be here, and what to do next. */
 export function EmptyState({
   icon,
   title,

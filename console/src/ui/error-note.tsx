@@ -3,7 +3,7 @@ import { Button } from './button.tsx'
 import { Note } from './note.tsx'
 import { useUiTexts } from './texts.ts'
 
-/** What went wrong, with all that helps somebody else to find out why. */
+/** Shows an error with all details that help another person to find the cause. */
 export function ErrorNote({
   error,
   title,
@@ -13,7 +13,7 @@ export function ErrorNote({
   error: unknown
   title?: string
   onRetry?(): void
-  /** They stand at their fields. */
+  /** The fields show the details. */
   hidesDetails?: boolean
 }) {
   const texts = useUiTexts()

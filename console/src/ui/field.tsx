@@ -13,15 +13,15 @@ import { TextField as AriaTextField, type TextFieldProps as AriaTextFieldProps }
 import { Icon } from './icon.tsx'
 import { useUiTexts } from './texts.ts'
 
-/** What every field has around its control. */
+/** Parts that every field has around its control. */
 export interface FieldParts {
   label: string
-  /** Says what the value is for, or what form it has. */
+  /** Says what the value is for, or which format it has. */
   description?: ReactNode
-  /** What is wrong with the value, as the service or the page says it. */
+  /** The error message for the value, from the service or the page. */
   error?: string | undefined
   placeholder?: string
-  /** The label is heard and not seen. */
+  /** The label is available to screen readers only. */
   hidesLabel?: boolean
 }
 
@@ -51,13 +51,13 @@ export function FieldFoot({ description, error }: Pick<FieldParts, 'description'
 }
 
 export interface TextFieldProps extends Own<AriaTextFieldProps> {
-  /** Lines shown, for a text of several lines; it grows with its text. */
+  /** Number of visible lines of a multiline field, which grows with its text. */
   rows?: number
-  /** Set in the face of code. */
+  /** Uses the code font. */
   isCode?: boolean
 }
 
-/** A text of one line, or of several with `rows`. */
+/** A text field of one line, or of several with `rows`. */
 export function TextField({
   label,
   description,
@@ -97,7 +97,7 @@ export function TextField({
 
 export type NumberFieldProps = Own<AriaNumberFieldProps> & { unit?: string }
 
-/** `value` is NaN while it is empty. */
+/** `value` is NaN if the field is empty. */
 export function NumberField({ label, description, error, placeholder, hidesLabel = false, unit, ...props }: NumberFieldProps) {
   const texts = useUiTexts()
   return (
@@ -125,7 +125,7 @@ export function NumberField({ label, description, error, placeholder, hidesLabel
 }
 
 export type SearchFieldProps = Own<AriaSearchFieldProps> & {
-  /** What it finds is a list box beside it, through which the arrows lead from here. */
+  /** The results are in a list box next to the field; the arrow keys move through them. */
   isOverList?: boolean
 }
 

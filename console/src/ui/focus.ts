@@ -1,7 +1,4 @@
-/**
- * Where what had the focus is gone, or cannot have it any more, reading and typing go on elsewhere instead of at the beginning of the page.
- * It is looked at when all that follows has been drawn, and what gives the focus back has done so.
- */
+/** Moves a lost focus, which would restart at the top of the page. Waits two frames for rendering, and for components that restore the focus. */
 export function focusIfLost(find: () => HTMLElement | null | undefined): void {
   requestAnimationFrame(() =>
     requestAnimationFrame(() => {

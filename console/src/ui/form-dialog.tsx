@@ -6,24 +6,24 @@ import { useUiTexts } from './texts.ts'
 
 export interface FormDialogProps {
   title: string
-  /** The name of the deed, on the button that does it: `Create the key`. */
+  /** Name of the action, on the submit button: `Create the key`. */
   action: string
   onSubmit(): void
   onClose(): void
   children: ReactNode
-  /** Why the last try failed; null or undefined where it did not, or where its field says it. */
+  /** Error of the last attempt; null or undefined if there is none, or if its field shows it. */
   error?: unknown
-  /** It is on its way: it is not sent twice, and only `Cancel` leaves it. */
+  /** The request is running: it is not sent again, and only `Cancel` closes the dialog. */
   isBusy: boolean
   /** There is nothing to send yet. */
   isDisabled?: boolean
-  /** As a length of CSS. */
+  /** CSS length. */
   width?: string
-  /** Of the form. */
+  /** Applies to the form. */
   className?: string
 }
 
-/** A few fields in a dialog, sent by its button or by Enter. What is wrong with them the page and the service say, not the browser. */
+/** A short form in a dialog, submitted by its button or by Enter. The page and the service validate it, not the browser. */
 export function FormDialog({
   title,
   action,

@@ -1,4 +1,4 @@
-/** Drawn for the console, on a field of 24 by 24, in strokes. */
+/** Stroke paths in a 24 by 24 view box, drawn for the console. */
 const paths = {
   eye: 'M2.5 12C5 7.5 8.3 5.5 12 5.5s7 2 9.5 6.5c-2.5 4.5-5.8 6.5-9.5 6.5s-7-2-9.5-6.5zM12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6z',
   eyeOff:
@@ -62,10 +62,10 @@ const paths = {
 } as const
 
 export type IconName = keyof typeof paths
-/** Point along the line of reading. */
+/** Icons that point in the reading direction; mirrored in right-to-left languages. */
 const MIRRORED = new Set<IconName>(['end', 'start', 'external', 'signOut', 'playground', 'conversations'])
 
-/** Says nothing by itself: what it stands for is written beside it, or named on its button. */
+/** An icon without an accessible name: its meaning is in the text next to it, or in the name of its button. */
 export function Icon({ name, size = 16, className = '' }: { name: IconName; size?: number; className?: string }) {
   return (
     <svg

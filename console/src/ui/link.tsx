@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx'
 import { useUiTexts } from './texts.ts'
 
 export interface LinkProps extends Omit<AriaLinkProps, 'children' | 'className' | 'style'> {
-  /** A page of the console begins with `/`. */
+  /** An address that begins with `/` is a page of the console. */
   href: string
   children: ReactNode
   className?: string
@@ -13,7 +13,7 @@ export interface LinkProps extends Omit<AriaLinkProps, 'children' | 'className' 
 
 export const Link = ({ className = '', ...props }: LinkProps) => <AriaLink {...props} className={`link ${className}`} />
 
-/** From a page to the one that it belongs to: stands above its heading. */
+/** A link above the heading of a page, to its parent page. */
 export const BackLink = ({ children, ...props }: LinkProps) => (
   <Link {...props} className="link-back">
     <Icon name="start" size={14} />
@@ -21,7 +21,7 @@ export const BackLink = ({ children, ...props }: LinkProps) => (
   </Link>
 )
 
-/** Leads out of the console, and tells the other side nothing of it. Only addresses of the web become links. */
+/** Links out of the console without a referrer or opener. Only `http` and `https` addresses become links. */
 export function OutsideLink({ href, children, className = '' }: { href: string; children: ReactNode; className?: string }) {
   const texts = useUiTexts()
   if (!/^https?:\/\//i.test(href)) return <span className="as-written">{children}</span>

@@ -9,17 +9,17 @@ interface ListEditorProps {
   description?: string
   items: readonly string[]
   onChange(items: string[]): void
-  /** Of the button that adds one: `Add a question`. */
+  /** Label of the button that adds an item: `Add a question`. */
   addLabel: string
   placeholder?: string
   max?: number
-  /** By the place in the list; `''` is about the list as a whole. */
+  /** Errors by position in the list; `''` applies to the whole list. */
   errors?: Record<string, string>
   isCode?: boolean
   isDisabled?: boolean
 }
 
-/** A list of texts, edited line by line. Enter goes on to the next line. */
+/** Edits a list of texts, one per line. Enter moves to the next line. */
 export function ListEditor({
   label,
   description,
@@ -34,7 +34,7 @@ export function ListEditor({
 }: ListEditorProps) {
   const texts = useUiTexts()
   const list = useRef<HTMLFieldSetElement>(null)
-  // What takes the focus when the lines are drawn, before the next key is pressed.
+  // Finds the element that gets the focus after the next render, before the next key is pressed.
   const wanted = useRef<() => HTMLElement | null | undefined>(undefined)
   useLayoutEffect(() => {
     wanted.current?.()?.focus()
@@ -55,7 +55,7 @@ export function ListEditor({
       <legend className="field-label">{label}</legend>
       {description !== undefined && <p className="field-description">{description}</p>}
       {items.map((item, line) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its place alone
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no id, only a position
         <div key={line} className="list-editor-line">
           <TextField
             label={texts.itemNumber(label, line + 1)}

@@ -5,16 +5,16 @@ import { useUiTexts } from './texts.ts'
 
 export interface LoadMoreProps {
   shown: number
-  /** Undefined where it is not known, or not to be said. */
+  /** Undefined if it is unknown, or if it should not be shown. */
   total: number | undefined
   hasMore: boolean
   isBusy: boolean
-  /** Why the next page could not be had; null where it could. */
+  /** The error of loading the next page; null if there is none. */
   error: unknown
   onMore(): void
 }
 
-/** The end of a list that comes page by page. */
+/** The end of a paginated list. */
 export function LoadMore({ shown, total, hasMore, isBusy, error, onMore }: LoadMoreProps) {
   const texts = useUiTexts()
   if (!hasMore && total === undefined) return null

@@ -1,14 +1,14 @@
 import { useSyncExternalStore } from 'react'
 
-/** Code that is fetched when it is first wanted, and kept. */
+/** Code that is fetched on first use, and then cached. */
 export interface Loaded<T> {
-  /** Resolves when it is there. Where the fetch fails, the next call tries again. */
+  /** Resolves when the code is loaded. If the fetch fails, the next call tries again. */
   want(): Promise<void>
-  /** Undefined until it is there. */
+  /** Undefined until the code is loaded. */
   use(): T | undefined
 }
 
-/** React's own `lazy` remembers a failure for good, and takes the page down with it; what a page can do without is loaded with this. */
+/** Creates a lazy loader for code that a page can do without. React's `lazy` never retries after a failure, and fails the whole page. */
 export function loaded<T>(load: () => Promise<T>): Loaded<T> {
   const listeners = new Set<() => void>()
   let value: T | undefined

@@ -5,10 +5,10 @@ import { loaded } from './loaded.ts'
 
 const renderer = loaded(async () => (await import('./markdown-renderer.tsx')).MarkdownRenderer)
 
-/** For a page that will soon show some: then nothing moves when it comes. Without a connection the next text asks for it again. */
+/** Loads the renderer early, so that the layout does not shift later. If it fails, the next text tries again. */
 export const preloadMarkdown = () => void renderer.want().catch(() => {})
 
-/** Text of a model or an author. HTML in it is text, images are links, and until the renderer is there the text is shown as it was written. */
+/** Renders Markdown of a model or an author. HTML in it becomes text, and images become links. Shows plain text until the renderer is loaded. */
 export function Markdown({ text, citation }: { text: string; citation?: ((n: number) => ReactNode) | undefined }) {
   const Renderer = renderer.use()
   const isThere = Renderer !== undefined

@@ -13,7 +13,7 @@ import { IconButton } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { useUiTexts } from './texts.ts'
 
-/** A button, and what it unfolds: items, sections and lines. */
+/** A button that opens a menu of items, sections and separators. */
 export function Menu({ trigger, label, children }: { trigger: ReactElement; label: string; children: ReactNode }) {
   return (
     <MenuTrigger>
@@ -46,7 +46,7 @@ export function MenuItem({ children, icon, isDanger = false, hint, ...props }: M
   )
 }
 
-/** A choice among the items of a section, e.g. of a theme. */
+/** A menu section with one selected item, e.g. a theme. */
 export function MenuChoice<V extends string>({
   label,
   options,
@@ -83,7 +83,7 @@ export function MenuChoice<V extends string>({
 
 export const MenuLine = () => <Separator className="menu-line" />
 
-/** The further deeds of a row or a page, behind three dots. */
+/** A menu with further actions of a row or a page; its button shows three dots. */
 export function MoreMenu({ label, children }: { label?: string; children: ReactNode }) {
   const texts = useUiTexts()
   const name = label ?? texts.actions

@@ -1,6 +1,6 @@
 import { textsOf } from '../texts/define.ts'
 
-/** What passages are found by, in the order in which it is done. */
+/** Retrieval methods, in the order in which they run. */
 const names = {
   terms: 'Words',
   ngrams: 'Pieces',
@@ -25,7 +25,7 @@ interface Scored {
   scores: Record<string, number>
 }
 
-/** The methods that any of the passages has a score by, with their names; what a newer service may add comes behind. */
+/** The methods that any of the passages has a score for, with their names. Unknown methods of a newer service come last. */
 export function useMethods(passages: readonly Scored[]): { id: string; name: string }[] {
   const named: Record<string, string> = useNames()
   return [...new Set([...Object.keys(names), ...passages.flatMap(({ scores }) => Object.keys(scores))])]

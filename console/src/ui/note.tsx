@@ -4,7 +4,7 @@ import { Icon, type IconName } from './icon.tsx'
 
 const ICONS = { neutral: 'info', good: 'good', warn: 'warning', bad: 'bad' } as const satisfies Record<string, IconName>
 
-/** A few sentences that belong to the page. `isAlert` reads them out when they appear. */
+/** A short notice in the page. With `isAlert`, screen readers announce it when it appears. */
 export function Note({
   tone = 'neutral',
   title,

@@ -1,10 +1,10 @@
-/** Before more is shown, the page is free for so many times as long as the last showing took. */
+/** After each render, the page stays idle for this many times the duration of the render. */
 const REST = 3
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Shows what grows once a frame at most, and less often where showing it takes long. */
+/** Limits how often growing content is rendered: once per frame at most, less often if rendering is slow. */
 export class Pace {
   readonly #show: () => void
   #isWanted = false
@@ -15,13 +15,13 @@ export class Pace {
     this.#show = show
   }
 
-  /** There is more to show. */
+  /** Requests a render of new content. */
   want(): void {
     this.#isWanted = true
     if (!this.#isRunning) void this.#run()
   }
 
-  /** All is shown. */
+  /** Cancels a requested render, because everything is shown. */
   rest(): void {
     this.#isWanted = false
   }
@@ -34,7 +34,7 @@ export class Pace {
       this.#isWanted = false
       const began = performance.now()
       this.#show()
-      // Behind the layout and the painting of this frame.
+      // Wait until the layout and the painting of this frame are done.
       await pause(0)
       await pause(REST * (performance.now() - began))
     }

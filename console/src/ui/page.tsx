@@ -3,21 +3,21 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { hasNavigated } from '../routing/location.ts'
 
 interface PageProps {
-  /** Its heading; short, and there from the first moment. */
+  /** The heading; short, and known on the first render. */
   title: string
-  /** In the title of the window, behind the heading: e.g. the name of the agent. */
+  /** Shown after the heading in the title of the window, e.g. the name of the agent. */
   of?: string | undefined
   description?: ReactNode
-  /** Above the heading: where it belongs. */
+  /** Shown above the heading: a link to the parent page. */
   above?: ReactNode
-  /** Of the page as a whole, at the end of its head. */
+  /** Actions of the whole page, at the end of the header. */
   actions?: ReactNode
   children: ReactNode
-  /** `wide`: as wide as the window, for tables. `narrow`: for reading and forms. */
+  /** `wide`: the full width of the window, for tables. `narrow`: for text and forms. */
   width?: 'narrow' | 'usual' | 'wide'
 }
 
-/** A page: its title, its head, its content. The heading takes the focus when the reader came here by a link. */
+/** A page with title, header and content. The heading takes the focus if the reader came by a link. */
 export function Page({ title, of, description, above, actions, children, width = 'usual' }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {

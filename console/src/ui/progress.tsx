@@ -6,7 +6,7 @@ import { useUiTexts } from './texts.ts'
 
 const percentOf = (percentage: number | undefined) => ({ inlineSize: `${percentage ?? 0}%` })
 
-/** Turns while something is under way whose end is not known. */
+/** Shows that an operation of unknown duration is running. */
 export function Spinner({ size = 16 }: { size?: number }) {
   const texts = useUiTexts()
   return (
@@ -23,13 +23,13 @@ interface BarProps {
   label: string
   value: number
   max?: number
-  /** What is written for the value; a percentage otherwise. */
+  /** Text for the value; the default is a percentage. */
   valueLabel?: string
-  /** The name is heard and not seen. */
+  /** The name is available to screen readers only. */
   hidesLabel?: boolean
 }
 
-/** How far a work has come. */
+/** Shows the progress of an operation. */
 export function ProgressBar({ label, value, max = 1, valueLabel, hidesLabel = false }: BarProps) {
   const name = hidesLabel ? { 'aria-label': label } : {}
   return (
@@ -46,7 +46,7 @@ export function ProgressBar({ label, value, max = 1, valueLabel, hidesLabel = fa
   )
 }
 
-/** How much of something is used. It changes its colour where it gets tight, unless much of it is good. */
+/** Shows the used share of a quota. The colour changes at 80 % and at 100 %, unless `warns` is false. */
 export function Meter({ label, value, max = 1, valueLabel, hidesLabel = false, warns = true }: BarProps & { warns?: boolean }) {
   const name = hidesLabel ? { 'aria-label': label } : {}
   const tight = !warns ? 'usual' : value / max >= 1 ? 'bad' : value / max >= 0.8 ? 'warn' : 'usual'

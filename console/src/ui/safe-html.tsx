@@ -4,23 +4,23 @@ import { CodeBlock } from './code-block.tsx'
 import { OutsideLink } from './link.tsx'
 import { useUiTexts } from './texts.ts'
 
-/** The elements that are shown; of any other, only what is in it. */
+/** Allowed elements. For other elements, only their content is shown. */
 const SHOWN = new Set(
   'p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote em strong del s code kbd sub sup table thead tbody tfoot tr th td dl dt dd'.split(
     ' ',
   ),
 )
-/** What is in these is no text. */
+/** Elements that are dropped with their content, because it is not text. */
 const DROPPED = new Set('script style template iframe object embed svg math noscript title head'.split(' '))
-/** Headings of a text stand below those of the page. */
+/** Headings in the text get a lower level than the headings of the page. */
 const LOWERED: Record<string, string> = { h1: 'h3', h2: 'h4', h3: 'h5', h4: 'h6' }
 
 interface Options {
-  /** What stands for a mark `[n]` of a source; the mark itself unless given. */
+  /** Renders the mark `[n]` of a source; the default is the mark itself. */
   citation?: ((n: number) => ReactNode) | undefined
 }
 
-/** HTML as elements of React: built anew from a short list, so that nothing of what it holds can act, load or look like a part of the page. */
+/** Renders HTML as React elements from an allowlist. Nothing in it can run, load, or imitate a part of the page. */
 export function SafeHtml({ html, citation }: { html: string } & Options) {
   const texts = useUiTexts()
   const content = useMemo(() => {
@@ -34,13 +34,13 @@ export function SafeHtml({ html, citation }: { html: string } & Options) {
   )
 }
 
-/** Styles and handlers are dropped below; by another name they are nothing that the policy would report. */
+/** Renames styles and handlers, which are dropped below. Under another name they do not cause reports of the content security policy. */
 const quiet = (html: string) => html.replace(/<[^<>]*>/g, (tag) => tag.replace(/([\s/])(style|on\w+)(?=\s*=)/gi, '$1data-$2'))
 
 type Context = Options & { image(alt: string): string; code: string }
 
 const childrenOf = (parent: Node, context: Context): ReactNode[] =>
-  // biome-ignore lint/suspicious/noArrayIndexKey: the nodes of a text have nothing but their place
+  // biome-ignore lint/suspicious/noArrayIndexKey: the nodes of a text have no id, only a position
   [...parent.childNodes].map((node, key) => <Fragment key={key}>{toReact(node, context)}</Fragment>)
 
 function toReact(node: Node, context: Context): ReactNode {
@@ -63,7 +63,7 @@ function toReact(node: Node, context: Context): ReactNode {
   if (name === 'br' || name === 'hr') return createElement(name)
   const element = createElement(LOWERED[name] ?? name, attributesOf(node), ...children)
   return name === 'table' ? (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by the keyboard
     <div className="prose-table" tabIndex={0}>
       {element}
     </div>
@@ -80,7 +80,7 @@ function attributesOf(element: Element): Record<string, string | number> {
 
 function withCitations(text: string, { citation }: Context): ReactNode {
   if (citation === undefined) return text
-  // A mark stays with the word that it stands behind.
+  // A non-breaking space puts each mark on the same line as the word before it.
   return text
     .replace(/ (?=\[\d{1,3}\])/g, '\u00a0')
     .split(/\[(\d{1,3})\]/)

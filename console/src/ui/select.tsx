@@ -22,7 +22,7 @@ export interface SelectProps<V extends string> extends FieldParts {
   isRequired?: boolean
 }
 
-/** One of a few. Many, or ones that may be typed freely, are for `ComboBox`. */
+/** Selects one of a few options. For many options or free text, use `ComboBox`. */
 export function Select<V extends string>({
   label,
   description,
@@ -60,7 +60,6 @@ export function Select<V extends string>({
   )
 }
 
-/** The options of a select or a combo box. */
 export function OptionList({ options, empty }: { options: readonly Option[]; empty?: string }) {
   return (
     <ListBox items={options} className="options" renderEmptyState={() => <p className="options-empty">{empty}</p>}>

@@ -2,12 +2,12 @@ import './states.css'
 import type { ReactNode } from 'react'
 import { useUiTexts } from './texts.ts'
 
-/** Holds the place of a text that is on its way. `width` in characters. */
+/** Placeholder for text that is loading. `width` is in characters. */
 export const Skeleton = ({ width = 12, lines = 1 }: { width?: number; lines?: number }) => (
   <span className="skeletons" aria-hidden="true">
     {Array.from({ length: lines }, (_, line) => (
       <span
-        // biome-ignore lint/suspicious/noArrayIndexKey: one line is as another
+        // biome-ignore lint/suspicious/noArrayIndexKey: all lines are equal
         key={line}
         className="skeleton"
         style={{ inlineSize: `${line === lines - 1 && lines > 1 ? width * 0.6 : width}ch` }}
@@ -16,7 +16,7 @@ export const Skeleton = ({ width = 12, lines = 1 }: { width?: number; lines?: nu
   </span>
 )
 
-/** A part of a page that is on its way: heard once, and busy until it is there. */
+/** A part of a page that is loading: announced once, and marked as busy. */
 export function Loading({ children }: { children: ReactNode }) {
   const texts = useUiTexts()
   return (
@@ -29,12 +29,12 @@ export function Loading({ children }: { children: ReactNode }) {
   )
 }
 
-/** The place of a list of so many rows. */
+/** Placeholder for a list with this number of rows. */
 export const SkeletonRows = ({ rows = 5 }: { rows?: number }) => (
   <Loading>
     <div className="skeleton-rows">
       {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: one row is as another
+        // biome-ignore lint/suspicious/noArrayIndexKey: all rows are equal
         <div key={row} className="skeleton-row">
           <Skeleton width={20 + ((row * 7) % 13)} />
           <Skeleton width={8} />

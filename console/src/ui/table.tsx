@@ -8,14 +8,14 @@ import { Checkbox } from './toggle.tsx'
 
 export interface Column<R> {
   id: string
-  /** Its heading, and on the phone the name of the value. */
+  /** The column heading; on a phone, the label of the value. */
   label: string
   cell(row: R): ReactNode
-  /** Numbers stand at the end of their column. */
+  /** Aligned to the end of the column. */
   isNumber?: boolean
-  /** As CSS has it; the first column takes what is left. */
+  /** CSS length; the first column takes the remaining width. */
   width?: string
-  /** Not on a phone. */
+  /** Hidden on a phone. */
   isMinor?: boolean
   isSortable?: boolean
 }
@@ -26,16 +26,16 @@ export interface Sort {
 }
 
 export interface TableProps<R> {
-  /** What it is a table of; heard, not seen. */
+  /** Accessible name; not visible. */
   label: string
   columns: readonly Column<R>[]
   rows: readonly R[]
   idOf(row: R): string
-  /** What a row is called where it is acted upon. */
+  /** Name of a row in the labels of its controls. */
   nameOf(row: R): string
-  /** Where a row leads to; then its first cell is a link, and a press anywhere on the row follows it. */
+  /** Link target of a row: the first cell becomes a link, and a press anywhere on the row follows it. */
   hrefOf?(row: R): string
-  /** The further deeds of a row, at its end. */
+  /** Further actions of a row, at its end. */
   actionsOf?(row: R): ReactNode
   sort?: Sort
   onSort?(sort: Sort): void
@@ -44,10 +44,7 @@ export interface TableProps<R> {
   empty?: ReactNode
 }
 
-/**
- * A plain table, which every screen reader can walk through; on a phone each row becomes a card. The roles are written out because
- * browsers take them away from what is no longer laid out as a table.
- */
+/** An accessible table; on a phone each row is a card. Roles are explicit, because browsers drop them from elements that are not laid out as a table. */
 export function Table<R>(props: TableProps<R>) {
   const { label, columns, rows, idOf, actionsOf, selected, empty } = props
   const texts = useUiTexts()

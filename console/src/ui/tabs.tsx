@@ -5,12 +5,12 @@ import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components/
 export interface TabItem<V extends string> {
   id: V
   label: string
-  /** Beside the label, e.g. a count. */
+  /** Shown next to the label, e.g. a count. */
   badge?: ReactNode
   content: ReactNode
 }
 
-/** Parts of one page. Which one is shown belongs in the address of the page, where others may want to be sent there. */
+/** Tabs of one page. Store the selected tab in the address, so that links can open it. */
 export function Tabs<V extends string>({
   label,
   items,

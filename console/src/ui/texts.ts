@@ -3,7 +3,7 @@ import { count, textsOf } from '../texts/define.ts'
 const en = count('en')
 const ar = count('ar')
 
-/** What components say by themselves. */
+/** Texts of the shared components. */
 export const useUiTexts = textsOf(
   {
     close: 'Close',

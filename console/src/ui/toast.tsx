@@ -11,7 +11,7 @@ interface Toast {
 }
 
 const SHOWN_MS = 6_000
-/** What failed is to be read in full. */
+/** Errors need more time to read. */
 const SHOWN_BAD_MS = 12_000
 const MOST = 3
 
@@ -26,7 +26,7 @@ function show(next: readonly Toast[]): void {
 
 const dismiss = (id: number) => show(toasts.filter((one) => one.id !== id))
 
-/** Says in passing that something was done. What must be read, or acted upon, belongs on the page. */
+/** Shows a short message that something was done. Content that must be read or acted on belongs on the page. */
 export function toast(text: string, { tone = 'good' }: { tone?: Toast['tone'] } = {}): void {
   const id = ++last
   show([...toasts.filter((one) => one.text !== text), { id, text, tone }].slice(-MOST))
@@ -38,7 +38,7 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** Where toasts are shown, once for the whole console. It is there from the start: only then are changes of it read out. */
+/** The toast area, once for the whole console. It is always mounted, because screen readers announce only changes of an existing area. */
 export function Toasts() {
   const texts = useUiTexts()
   const shown = useSyncExternalStore(subscribe, () => toasts)

@@ -19,7 +19,7 @@ const Words = ({ label, description }: ToggleParts) => (
   </span>
 )
 
-/** Takes effect as soon as it, or the form around it, is told to. */
+/** Takes effect at once, or when the form around it is submitted. */
 export function Switch({
   label,
   description,
@@ -60,7 +60,7 @@ export interface Choice<V extends string> {
   description?: ReactNode
 }
 
-/** One of a few, all seen at once. */
+/** Selects one of a few options, all visible at once. */
 export function RadioGroup<V extends string>({
   label,
   choices,

@@ -2,7 +2,7 @@ import './overlay.css'
 import type { ReactElement, ReactNode } from 'react'
 import { Tooltip as AriaTooltip, TooltipTrigger } from 'react-aria-components/Tooltip'
 
-/** A few words beside a control that can have the focus. Never the only place of what somebody needs. */
+/** A short text next to a focusable control. Essential information must also be somewhere else. */
 export function Tooltip({ text, children }: { text: ReactNode; children: ReactElement }) {
   return (
     <TooltipTrigger delay={500} closeDelay={60}>

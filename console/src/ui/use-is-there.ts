@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef } from 'react'
 
-/** Tells whether the component is still shown: for what follows an answer that may come after the reader has gone. */
+/** Returns a function that says whether the component is still mounted, for code that runs after a request. */
 export function useIsThere(): () => boolean {
   const isThere = useRef(false)
   useEffect(() => {

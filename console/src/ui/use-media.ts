@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Whether a media query holds, for what has to be somewhere else and not only look otherwise. */
+/** Whether a media query matches, for differences that CSS cannot make, such as another position in the document. */
 export const useMedia = (query: string): boolean =>
   useSyncExternalStore(
     (listener) => {
@@ -11,5 +11,5 @@ export const useMedia = (query: string): boolean =>
     () => matchMedia(query).matches,
   )
 
-/** Whether the first field of a form takes the focus: with the keyboard of a phone in its way the form would not be seen as a whole. */
+/** Whether the first field of a form takes the focus. Not on a phone: its keyboard would cover a part of the form. */
 export const useTakesFocus = (): boolean => !useMedia('(pointer: coarse)')

@@ -146,7 +146,7 @@ async function read(
 ): Promise<DocumentReading | undefined> {
   try {
     if (task.attempts >= MAX_ATTEMPTS)
-      throw new DocumentError('internal_error', `DocumentReading or indexing this document failed ${MAX_ATTEMPTS} times.`)
+      throw new DocumentError('internal_error', `Reading or indexing this document failed ${MAX_ATTEMPTS} times.`)
     if (task.work === 'retitle' || (task.work === 'reread' && content.length === 0)) return withNewTitle(base, task)
     if (task.work === 'reread') return await readAgain(base, task, content, readIt)
     const filename = task.source.type === 'file' ? { filename: task.source.filename } : {}

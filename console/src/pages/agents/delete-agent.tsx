@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useAgentTexts } from './texts.ts'
 
-/** Asks for the name of an agent before it goes with all that it has. */
+/** Asks for the name of an agent before it is deleted with all of its data. */
 export function DeleteAgent({ agent, onClose, onDeleted }: { agent: Agent | undefined; onClose(): void; onDeleted?(): void }) {
   const texts = useAgentTexts().edit
   const { data } = useAgent(agent?.id)

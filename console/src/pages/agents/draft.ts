@@ -1,6 +1,6 @@
 import type { Agent, CreateAgentBody, UpdateAgentBody } from '../../queries/agents.ts'
 
-/** All that can be set of an agent. */
+/** All editable settings of an agent. */
 export type Draft = Omit<Agent, 'id' | 'createdAt' | 'updatedAt'>
 
 const FIELDS = [
@@ -21,7 +21,7 @@ const FIELDS = [
 export const toDraft = (agent: Agent): Draft =>
   Object.fromEntries(FIELDS.map((field) => [field, agent[field]])) as unknown as Draft
 
-/** Lines that were left empty are no values. */
+/** Removes empty lines from lists. */
 const filled = (draft: Draft): Draft => {
   const lines = (texts: readonly string[]) => texts.filter((text) => text.trim() !== '')
   const { starters, fallbackModels, allowedOrigins, imageHosts } = draft
@@ -35,7 +35,7 @@ const filled = (draft: Draft): Draft => {
   }
 }
 
-/** What a draft changes of an agent; empty where it changes nothing. */
+/** Returns the fields in which a draft differs from the agent; empty if nothing changed. */
 export function changesOf(draft: Draft, agent: Agent): UpdateAgentBody {
   const wanted = filled(draft)
   const changed = FIELDS.filter((field) => JSON.stringify(wanted[field]) !== JSON.stringify(agent[field]))
@@ -44,7 +44,7 @@ export function changesOf(draft: Draft, agent: Agent): UpdateAgentBody {
 
 export const isChanged = (draft: Draft, agent: Agent): boolean => Object.keys(changesOf(draft, agent)).length > 0
 
-/** Of a template: what is empty is left to the service. */
+/** Builds the request that creates an agent. An empty model is omitted, so that the service uses its default. */
 export const toCreate = (
   draft: Pick<Draft, 'name' | 'instructions' | 'greeting' | 'starters'> & { model: string },
 ): CreateAgentBody => ({

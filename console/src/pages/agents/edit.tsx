@@ -21,7 +21,7 @@ import { focusFirstError } from './focus-error.ts'
 import { useAgentTexts } from './texts.ts'
 import { TryIt } from './try-it.tsx'
 
-/** All that can be set of an agent, beside a place to try it. */
+/** The settings of an agent, next to a preview chat. */
 export default function EditAgentPage({ agentId }: PageProps) {
   const texts = useAgentTexts().edit
   const { data, error, refetch } = useAgent(agentId)
@@ -77,19 +77,19 @@ function Editor({ agent }: { agent: AgentWithStats }) {
   const goOn = useGoOn()
   const update = useUpdateAgent(agent.id)
   const form = useRef<HTMLFormElement>(null)
-  // The buttons beside it have nothing to do any more, and cannot keep the focus.
+  // Gets the focus after saving, because the buttons become disabled and lose it.
   const said = useRef<HTMLSpanElement>(null)
   const [draft, setDraft] = useState(() => toDraft(agent))
-  // A field that holds text of its own, which its value is read from, begins anew with the draft.
+  // Remounts fields with local text, such as the filter, after the draft is discarded.
   const [generation, setGeneration] = useState(0)
   const [isDeleting, setDeleting] = useState(false)
   const isDirty = isChanged(draft, agent)
   const errors = fieldErrors(update.error)
   useLeaveGuard(isDirty)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at again after every answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after every response
   useEffect(() => focusFirstError(form.current), [update.error])
 
-  /** Undefined where there is text that cannot be read as what it should be, which has not reached the draft. */
+  /** Returns the changes; undefined if a field contains invalid text, which has not reached the draft. */
   const readChanges = (): UpdateAgentBody | undefined => {
     if (form.current?.querySelector('[data-wrong]')) {
       focusFirstError(form.current)
@@ -97,7 +97,7 @@ function Editor({ agent }: { agent: AgentWithStats }) {
     }
     return changesOf(draft, agent)
   }
-  /** Resolves to whether everything is saved now. */
+  /** Resolves to whether everything is saved. */
   const save = async (): Promise<boolean> => {
     const changes = readChanges()
     if (changes === undefined) return false

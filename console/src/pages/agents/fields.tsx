@@ -12,11 +12,11 @@ import { useAgentTexts } from './texts.ts'
 export interface FieldsProps {
   draft: Draft
   onChange(change: Partial<Draft>): void
-  /** What the service says, by the path of the field. */
+  /** Errors from the service, by the path of the field. */
   errors: Record<string, string>
 }
 
-/** Of the lines of a list, by their place. */
+/** Selects the errors of a list field, by position of the line. */
 const linesOf = (errors: Record<string, string>, field: string) =>
   Object.fromEntries(
     Object.entries(errors).flatMap(([path, text]) =>
@@ -24,7 +24,7 @@ const linesOf = (errors: Record<string, string>, field: string) =>
     ),
   ) as Record<string, string>
 
-/** An empty field of a number is NaN; in an agent it is null. */
+/** An empty number field is NaN; the agent has null. */
 const toNumber = (value: number | null) => value ?? Number.NaN
 const fromNumber = (value: number) => (Number.isNaN(value) ? null : value)
 const PLAIN = { useGrouping: true, maximumFractionDigits: 4 } as const
@@ -71,7 +71,7 @@ export function IdentityFields({ draft, onChange, errors }: FieldsProps) {
   )
 }
 
-/** A model, picked or typed. */
+/** Selects a model from a list, or accepts a typed id. */
 export function ModelField({
   kind,
   label,
@@ -240,7 +240,7 @@ export function RetrievalFields({ draft, onChange, errors }: FieldsProps) {
   )
 }
 
-/** A filter is typed as JSON, and is one only while it can be read. */
+/** A metadata filter, typed as JSON. Changes the draft only while the text is valid. */
 function FilterField({
   value,
   onChange,

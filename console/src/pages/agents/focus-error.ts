@@ -1,4 +1,4 @@
-/** Leads to the first field that is wrong, where there is one. */
+/** Moves the focus to the first invalid field, if there is one. */
 export function focusFirstError(form: HTMLElement | null): void {
   form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
 }

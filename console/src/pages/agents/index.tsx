@@ -19,7 +19,7 @@ import { Tile } from '../../ui/tile.tsx'
 import { DeleteAgent } from './delete-agent.tsx'
 import { useAgentTexts } from './texts.ts'
 
-/** All agents that the key sees. */
+/** All agents that the key can see. */
 export default function AgentsPage() {
   const texts = useAgentTexts().list
   const rights = useRights()

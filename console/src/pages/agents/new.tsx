@@ -18,7 +18,7 @@ import { focusFirstError } from './focus-error.ts'
 import { type TemplateId, TemplatePicker } from './template-picker.tsx'
 import { useAgentTexts } from './texts.ts'
 
-/** From a template to an agent. */
+/** Creates an agent from a template. */
 export default function NewAgentPage() {
   const texts = useAgentTexts()
   const ui = useUiTexts()
@@ -31,7 +31,7 @@ export default function NewAgentPage() {
   const [problem, setProblem] = useState<string>()
   useLeaveGuard(isTouched && !create.isSuccess)
   const errors: Record<string, string> = { ...fieldErrors(create.error), ...(problem !== undefined && { name: problem }) }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at again after every answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after every response
   useEffect(() => focusFirstError(form.current), [create.error, problem])
 
   const change = (more: Partial<typeof draft>) => {
@@ -40,7 +40,7 @@ export default function NewAgentPage() {
     setProblem(undefined)
   }
   const pick = (id: TemplateId) => {
-    // What somebody has written themselves stays.
+    // Fields that the reader changed keep their content.
     const before = contentOf(texts.templates[template])
     const next = contentOf(texts.templates[id])
     const kept = Object.entries(draft).filter(

@@ -15,7 +15,7 @@ const ICONS = {
 export type TemplateId = keyof typeof ICONS
 const ids = Object.keys(ICONS) as TemplateId[]
 
-/** What an agent is begun with. */
+/** Selects the template of a new agent. */
 export function TemplatePicker({ value, onChange }: { value: TemplateId; onChange(id: TemplateId): void }) {
   const texts = useAgentTexts()
   return (

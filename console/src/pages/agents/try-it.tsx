@@ -16,13 +16,13 @@ import { type TrialTurn, useTrial } from './use-trial.ts'
 interface TryItProps {
   agent: AgentWithStats
   draft: Draft
-  /** The draft is not saved. */
+  /** The draft has unsaved changes. */
   isDirty: boolean
-  /** What the draft changes; undefined where a field is wrong. */
+  /** Returns the changes of the draft; undefined if a field is invalid. */
   readChanges(): UpdateAgentBody | undefined
 }
 
-/** Asks the agent as the fields have it now, saved or not: beside its fields where there is room, in a dialog of its own elsewhere. */
+/** A preview chat with the agent as configured in the fields, saved or not. Shown next to the fields, or in a dialog on narrow screens. */
 export function TryIt(props: TryItProps) {
   const texts = useAgentTexts().try
   const trial = useTrial(props.agent.id)
@@ -62,7 +62,7 @@ function Conversation({ draft, isDirty, readChanges, trial }: TryItProps & { tri
   const end = useRef<HTMLDivElement>(null)
   const { turns, ask, isRunning } = trial
   const last = turns.at(-1)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever grows is followed to its end
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to the end whenever the content grows
   useEffect(
     () => void end.current?.scrollTo({ top: end.current.scrollHeight }),
     [last?.reply, last?.answer, last?.error, turns.length],
@@ -82,7 +82,7 @@ function Conversation({ draft, isDirty, readChanges, trial }: TryItProps & { tri
   }
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by the keyboard */}
       <div ref={end} className="trial-turns" tabIndex={0} role="log" aria-live="off" aria-label={texts.title}>
         {turns.length === 0 ? (
           <div className="trial-empty">

@@ -8,13 +8,13 @@ import { Pace } from '../../ui/pace.ts'
 export interface TrialTurn {
   id: number
   question: string
-  /** As it grows; the whole of it once `answer` is there. */
+  /** The text so far; complete when `answer` is set. */
   reply: string
   answer?: Answer
   error?: unknown
 }
 
-/** A conversation with an agent as changes would make it. It is kept here, and nowhere else. */
+/** A preview conversation with the changed agent. It exists only in this component. */
 export function useTrial(agentId: string) {
   const client = useClient()
   const [turns, setTurns] = useState<readonly TrialTurn[]>([])
@@ -59,10 +59,10 @@ export function useTrial(agentId: string) {
   return { turns, ask, reset, isRunning }
 }
 
-/** As many messages as a preview takes. */
+/** Maximum number of messages in the history of a preview. */
 const LONGEST_HISTORY = 100
 
-/** What was answered before; a question that failed is none of it. */
+/** The history of answered questions; failed questions are left out. */
 const historyOf = (turns: readonly TrialTurn[]) =>
   turns
     .flatMap(({ question, answer }) =>

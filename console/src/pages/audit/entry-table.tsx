@@ -69,7 +69,7 @@ function Act({ of: { action, target } }: { of: AuditEntry }) {
   )
 }
 
-/** By its name, as long as it is there. */
+/** Shows the name of a key if the key still exists. */
 function KeyName({ keyId }: { keyId: string | null }) {
   const texts = useAuditTexts()
   const { keys } = useKeys()

@@ -19,7 +19,7 @@ interface Filter {
   agentId: string | undefined
 }
 
-/** What was done to the service, and by which key. */
+/** The audit log: what was changed, and with which key. */
 export default function Audit() {
   const texts = useAuditTexts()
   const [filter, setFilter] = useState<Filter>({ days: lastDays(DAYS), agentId: undefined })
@@ -52,7 +52,7 @@ export default function Audit() {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** An agent by its name, or by the id of one that is gone. */
+/** Filters by an agent's name, or by the id of a deleted agent. */
 function AgentFilter({ onChange }: { onChange(agentId: string | undefined): void }) {
   const texts = useAuditTexts()
   const [text, setText] = useState('')

@@ -22,11 +22,11 @@ interface Props {
   agentId: string
   head: SessionHead
   userId: string | undefined
-  /** Where to go when the conversation is deleted. */
+  /** Address of the list, which opens after the conversation is deleted. */
   list: string
 }
 
-/** What can be done with a conversation as a whole. */
+/** Actions on a whole conversation. */
 export function ConversationActions({ agentId, head, userId, list }: Props) {
   const texts = useConversationTexts()
   const format = useFormat()
@@ -83,7 +83,7 @@ export function ConversationActions({ agentId, head, userId, list }: Props) {
   )
 }
 
-/** Makes a file of the whole conversation, in the browser. */
+/** Exports the whole conversation to a file, in the browser. */
 function useExport(agentId: string, { id, name }: SessionHead, userId: string | undefined) {
   const texts = useConversationTexts()
   const uiTexts = useUiTexts()

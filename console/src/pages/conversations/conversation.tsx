@@ -14,7 +14,7 @@ import { History } from './history.tsx'
 import { nameOf, shortId } from './names.ts'
 import { useConversationTexts } from './texts.ts'
 
-/** One conversation, to be read. */
+/** Shows one conversation. */
 export function Conversation({ agentId, sessionId }: { agentId: string; sessionId: string }) {
   const texts = useConversationTexts()
   const format = useFormat()

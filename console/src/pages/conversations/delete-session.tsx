@@ -16,7 +16,7 @@ export function DeleteSession({
   name: string
   isOpen: boolean
   onClose(): void
-  /** Before the lists are read anew. */
+  /** Called before the lists are refetched. */
   onDeleted?(): void
 }) {
   const texts = useConversationTexts().one

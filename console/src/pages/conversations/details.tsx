@@ -9,11 +9,11 @@ import { TraceView } from './trace.tsx'
 
 interface Props {
   place: MessagePlace
-  /** Only the last reply can be made anew, so of that one earlier versions are asked for at once. */
+  /** Only the last reply can be regenerated, so only its earlier versions are fetched without a click. */
   isLast: boolean
 }
 
-/** How a reply came about, and what it said before it was made anew: asked for when it is unfolded. */
+/** The trace of a reply and its earlier versions, fetched when the section is opened. */
 export function Details({ place, isLast }: Props) {
   const texts = useConversationTexts()
   const [isOpen, setOpen] = useState(false)

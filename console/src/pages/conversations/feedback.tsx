@@ -12,11 +12,11 @@ import { useConversationTexts } from './texts.ts'
 interface Props {
   place: MessagePlace
   feedback: Rating | undefined
-  /** It is known whether there is any. */
+  /** The feedback is loaded, even if there is none. */
   isThere: boolean
 }
 
-/** Whether a reply was good, as it was said; and a way to say it. A rating can be changed, and not be taken back. */
+/** Shows the feedback on a reply, and lets the reader rate it. A rating can be changed but not removed. */
 export function Feedback({ place, feedback, isThere }: Props) {
   const texts = useConversationTexts().feedback
   const uiTexts = useUiTexts()

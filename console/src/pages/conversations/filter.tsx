@@ -11,7 +11,7 @@ type Span = (typeof SPANS)[number] | 'own'
 const TYPING_MS = 300
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
-/** The filter as it stands in the address, so that it can be sent to others. */
+/** The filter from the address, so that a link can be shared. */
 export function useFilter() {
   const search = useSearch()
   return useMemo(() => {
@@ -32,17 +32,17 @@ export function useFilter() {
   }, [search])
 }
 
-/** Where conversations of one user are listed. */
+/** Address of the list of one user's conversations. */
 export const hrefOfUser = (agentId: string, userId: string) => `/agents/${agentId}/conversations?user=${userId}`
 
-/** What of all conversations is listed. What is typed takes effect when the typing stops. */
+/** Filters the list of conversations. Typed text takes effect when typing stops. */
 export function FilterBar() {
   const texts = useConversationTexts().filter
   const [, navigate] = useLocation()
   const { base } = useRouter()
   const { user, q, days } = useFilter()
   const set = (values: Record<string, string | undefined>) => {
-    // As it is now: another field may have been told of, and another conversation opened, while this one waited.
+    // Read the current address: another field or another conversation may have changed it during the typing delay.
     const path = location.pathname.slice(base.length)
     const next = new URLSearchParams(location.search)
     for (const [name, value] of Object.entries(values))
@@ -89,7 +89,7 @@ const isLast = (days: Days | undefined, n: number) => {
   return days?.from === last.from && days.to === last.to
 }
 
-/** A text that is told on when the typing stops, and follows what is told from elsewhere. */
+/** Text of a field that is reported when typing stops, and that follows changes from outside. */
 function useTyped(value: string, tell: (value: string) => void) {
   const [typed, setTyped] = useState(value)
   const [told, setTold] = useState(value)
@@ -97,7 +97,7 @@ function useTyped(value: string, tell: (value: string) => void) {
     setTold(value)
     if (typed.trim() !== value) setTyped(value)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing starts the wait
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing starts the delay
   useEffect(() => {
     if (typed.trim() === value) return
     const timer = setTimeout(() => tell(typed.trim()), TYPING_MS)

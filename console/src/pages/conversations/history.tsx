@@ -13,7 +13,7 @@ interface Props {
   agentName: string | undefined
 }
 
-/** What was said, oldest first. The last of it is read when it is asked for. */
+/** The messages, oldest first. More are loaded on request. */
 export function History({ agentId, sessionId, agentName }: Props) {
   const texts = useConversationTexts().one
   const { messages, isPending, error, refetch, more } = useHistory(agentId, sessionId)
@@ -48,7 +48,7 @@ const Waiting = () => (
   <Loading>
     <div className="conversations-waiting">
       {[28, 60, 20, 60].map((width, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they have nothing but their place
+        // biome-ignore lint/suspicious/noArrayIndexKey: skeletons have no id, only a position
         <Skeleton key={i} width={width} lines={i % 2 === 0 ? 1 : 4} />
       ))}
     </div>

@@ -13,7 +13,7 @@ import { hrefOf } from './names.ts'
 import { useConversationTexts } from './texts.ts'
 import { fromJson } from './transcript.ts'
 
-/** Brings in a conversation that was held elsewhere. */
+/** Imports a conversation from another system. */
 export function ImportButton({ agentId }: { agentId: string }) {
   const texts = useConversationTexts().import
   const [isOpen, setOpen] = useState(false)
@@ -105,7 +105,7 @@ function ImportDialog({ agentId, onClose }: { agentId: string; onClose(): void }
   )
 }
 
-/** What the file holds: how many messages, of when, and how it begins. */
+/** Summary of the file: number of messages, their time span, and the first message. */
 function Found({ messages }: { messages: ImportSessionBody['messages'] }) {
   const texts = useConversationTexts().import
   const format = useFormat()

@@ -8,7 +8,7 @@ import { Conversation } from './conversation.tsx'
 import { ConversationList } from './list.tsx'
 import { SideList } from './side-list.tsx'
 
-/** All conversations of an agent; and one of them, on a wide screen beside the others. */
+/** All conversations of an agent, or one of them; on a wide screen the list is next to it. */
 export default function ConversationsPage({ agentId }: PageProps) {
   const [isOne, params] = useRoute('/agents/:agentId/conversations/:sessionId')
   if (!isOne) return <ConversationList agentId={agentId} />

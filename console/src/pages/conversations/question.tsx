@@ -12,11 +12,11 @@ interface Props {
   agentId: string
   sessionId: string
   message: Message
-  /** A reply follows it. */
+  /** The message has a reply. */
   isAnswered: boolean
 }
 
-/** A message of the user; where no reply follows, with what came in its way. */
+/** A message of the user. If it has no reply, the state of its turn is shown. */
 export function Question({ agentId, sessionId, message, isAnswered }: Props) {
   const texts = useConversationTexts().message
   const format = useFormat()
@@ -44,7 +44,7 @@ function NoReply({ agentId, sessionId, messageId }: { agentId: string; sessionId
   const turn = data?.turn
   const { error } = useOutcome(agentId, sessionId, messageId, turn === 'failed')
   const ran = turn === 'running'
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when it is over, and not before
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the turn ends, not before
   useEffect(() => (ran ? () => void refresh() : undefined), [ran])
   if (turn === 'running') {
     return (

@@ -15,14 +15,14 @@ interface Props {
   sessionId: string
   message: Message
   agentName: string | undefined
-  /** No message follows it. */
+  /** No message follows this one. */
   isLast: boolean
 }
 
-/** The service keeps a reply as it was sent, and a sender may have asked for HTML. */
+/** The service stores a reply as it was sent, and the sender may have requested HTML. */
 const isHtml = (content: string) => /^<(?:p|h[1-6]|ul|ol|pre|blockquote|table|div)[ >].*<\/\w+>\s*$/s.test(content)
 
-/** A reply with its sources beside it, how it was rated, and how it came about. */
+/** A reply with its sources, feedback and trace. */
 export function Reply({ agentId, sessionId, message, agentName, isLast }: Props) {
   const texts = useConversationTexts().message
   const format = useFormat()
@@ -33,7 +33,7 @@ export function Reply({ agentId, sessionId, message, agentName, isLast }: Props)
   const known = data?.sources?.map(({ index }) => index).join(' ') ?? (data === undefined ? undefined : '')
   const citation = useCallback(
     (n: number): ReactNode => {
-      // As wide as it will be.
+      // The placeholder has the final width.
       if (known === undefined) return <span className="mark">{n}</span>
       return known.split(' ').includes(String(n)) ? <Mark n={n} messageId={id} /> : `[${n}]`
     },
@@ -54,7 +54,7 @@ export function Reply({ agentId, sessionId, message, agentName, isLast }: Props)
           <Feedback place={place} feedback={data?.feedback} isThere={data !== undefined} />
         </div>
         <Details place={place} isLast={isLast && isSeen} />
-        {/* Comes late, and must not move what stands above it. */}
+        {/* Loads late, so it must not shift the content above it. */}
         {data?.followUps !== undefined && data.followUps.length > 0 && <FollowUps followUps={data.followUps} />}
       </div>
       {data === undefined && <SourcesWaiting count={marksIn(content)} isBusy={isSeen} />}
@@ -65,10 +65,10 @@ export function Reply({ agentId, sessionId, message, agentName, isLast }: Props)
   )
 }
 
-/** How many sources a reply names. */
+/** Number of different sources that a reply cites. */
 const marksIn = (content: string) => new Set(content.match(/\[\d{1,2}\]/g)).size
 
-/** The mark of a source in the text: leads to it. */
+/** A citation mark that scrolls to its source. */
 function Mark({ n, messageId }: { n: number; messageId: string }) {
   const texts = useConversationTexts().message
   const go = () => {
@@ -101,7 +101,7 @@ function FollowUps({ followUps }: Required<Pick<MessageDetail, 'followUps'>>) {
 
 const NEAR = '400px'
 
-/** Whether an element was near the window once: what belongs to it is asked for then, and not of a thousand messages at once. */
+/** Whether an element has ever been near the window. Its data is fetched then, and not for a thousand messages at once. */
 function useSeen<E extends Element>() {
   const [isSeen, setSeen] = useState(false)
   const ref = useRef<E>(null)

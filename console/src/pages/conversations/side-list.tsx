@@ -9,7 +9,7 @@ import { FilterBar, useFilter } from './filter.tsx'
 import { hrefOf, nameOf, shortId } from './names.ts'
 import { useConversationTexts } from './texts.ts'
 
-/** The other conversations beside the one that is read; not on narrow screens. */
+/** The other conversations, next to the open one; hidden on narrow screens. */
 export function SideList({ agentId, sessionId }: { agentId: string; sessionId: string }) {
   const texts = useConversationTexts()
   const format = useFormat()

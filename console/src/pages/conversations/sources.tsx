@@ -5,12 +5,12 @@ import { Link, OutsideLink } from '../../ui/link.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { useConversationTexts } from './texts.ts'
 
-/** Of a snippet, before it is asked for in full. */
+/** Maximum length of a snippet before it is expanded. */
 const SHORT_CHARS = 180
 
 export const sourceElementId = (messageId: string, n: number) => `source-${messageId}-${n}`
 
-/** The passages that a reply cites, by their numbers. */
+/** The passages that a reply cites, numbered. */
 export function Sources({
   agentId,
   messageId,
@@ -32,12 +32,12 @@ export function Sources({
   )
 }
 
-/** Holds the place of so many. */
+/** Placeholder for this number of sources. */
 export const SourcesWaiting = ({ count, isBusy }: { count: number; isBusy: boolean }) => (
   <div className="conversations-sources" aria-hidden="true" aria-busy={isBusy}>
     <div className="conversations-places">
       {Array.from({ length: count }, (_, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: one is as another
+        // biome-ignore lint/suspicious/noArrayIndexKey: all placeholders are equal
         <div key={i} className="conversations-source">
           <Skeleton width={14} />
           <Skeleton width={34} lines={3} />

@@ -5,7 +5,7 @@ import { Status } from '../../ui/badge.tsx'
 import { useConversationTexts } from './texts.ts'
 import { Waterfall } from './waterfall.tsx'
 
-/** What a turn kept of how its reply came about. */
+/** Shows the stored trace of a turn. */
 export function TraceView({ reply }: { reply: MessageDetail }) {
   const texts = useConversationTexts().trace
   const format = useFormat()
@@ -83,7 +83,7 @@ function Attempts({ attempts }: Pick<Trace, 'attempts'>) {
       <p className="conversations-trace-head">{texts.attempts}</p>
       <ul aria-label={texts.attempts}>
         {attempts.map(({ model, outcome, ms }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a model may be called twice, and each call has its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a model may be called twice, and calls have no id
           <li key={i} className="row spread">
             <span className="mono">{model}</span>
             <span className="row">

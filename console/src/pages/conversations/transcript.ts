@@ -1,6 +1,6 @@
 import type { ImportSessionBody, Message } from '../../queries/conversations.ts'
 
-/** A conversation as a file, in the form in which it can be brought in again. */
+/** Exports a conversation as JSON that can be imported again. */
 export const toJson = (name: string, externalUserId: string | undefined, messages: readonly Message[]): string => {
   const body: ImportSessionBody = {
     name,
@@ -10,7 +10,7 @@ export const toJson = (name: string, externalUserId: string | undefined, message
   return `${JSON.stringify(body, null, 2)}\n`
 }
 
-/** A conversation to be read: who said what when. */
+/** Exports a conversation as Markdown, with the author and the time of each message. */
 export const toMarkdown = (name: string, messages: readonly Message[], who: Record<Message['role'], string>): string => {
   const parts = messages.map(({ role, content, createdAt }) => `## ${who[role]}, ${createdAt}\n\n${content.trim()}`)
   return `${[`# ${name}`, ...parts].join('\n\n')}\n`
@@ -26,8 +26,8 @@ interface Loose {
 }
 
 /**
- * What a file holds: an export of the console, the answer of `GET …/sessions/{sessionId}`, or a list of messages as models take it, whose
- * roles are called `user` and `assistant`. Undefined where it is none of these; what is wrong in a message the service says.
+ * Parses a console export, a response of `GET …/sessions/{sessionId}`, or a list of messages with the roles `user` and `assistant`. Returns undefined for
+ * anything else. The service validates the messages.
  */
 export function fromJson(text: string): ImportSessionBody | undefined {
   let read: unknown

@@ -3,7 +3,7 @@ import type { Trace } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { useConversationTexts } from './texts.ts'
 
-/** The steps of a reply follow each other: each bar begins where the one before it ends. `hidesCaption` where a heading says the same. */
+/** The steps of a reply run one after the other: each bar begins where the previous one ends. `hidesCaption`: a heading says the same. */
 export function Waterfall({ timings, hidesCaption = false }: Pick<Trace, 'timings'> & { hidesCaption?: boolean }) {
   const texts = useConversationTexts().trace
   const format = useFormat()
@@ -24,7 +24,7 @@ export function Waterfall({ timings, hidesCaption = false }: Pick<Trace, 'timing
           const begins = from
           from += ms
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step may come twice, and has its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a step may occur twice, and steps have no id
             <tr key={i}>
               <th scope="row">{texts.steps[step as keyof typeof texts.steps] ?? step}</th>
               <td>

@@ -14,7 +14,7 @@ import { HttpWay, McpWay, OpenaiWay, ReactWay, WidgetWay } from './ways.tsx'
 
 type Way = 'widget' | 'react' | 'openai' | 'mcp' | 'http'
 
-/** How an agent comes into pages and programs. */
+/** How to embed an agent in web pages and programs. */
 export default function Embed({ agentId }: PageProps) {
   const texts = useEmbedTexts()
   const [way, setWay] = useState<Way>('widget')
@@ -39,7 +39,7 @@ export default function Embed({ agentId }: PageProps) {
   )
 }
 
-/** Which pages may call the agent, as far as its own settings say it. */
+/** Shows which origins the agent's own settings allow. */
 function Origins({ agentId }: PageProps) {
   const texts = useEmbedTexts().origins
   const format = useFormat()

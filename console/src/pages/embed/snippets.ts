@@ -1,4 +1,4 @@
-/** What is pasted elsewhere, with the address of this service and the id of an agent. Never with a key. */
+/** Values for the snippets: the address of this service and the id of an agent. Snippets never contain a key. */
 export interface Place {
   origin: string
   agentId: string
@@ -68,7 +68,7 @@ export const mcpClaude = (place: Place) =>
 
 export const mcpEditor = (place: Place) =>
   JSON.stringify(
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the editor puts the variable in
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the editor replaces the variable
     { mcpServers: { repartee: { url: mcpUrl(place), headers: { Authorization: 'Bearer ${env:REPARTEE_KEY}' } } } },
     null,
     2,

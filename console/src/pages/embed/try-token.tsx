@@ -9,7 +9,7 @@ import { ErrorNote } from '../../ui/error-note.tsx'
 import { createSession, type Place } from './snippets.ts'
 import { useEmbedTexts } from './texts.ts'
 
-/** A token of a user that was made up, to see what one is. */
+/** Creates a token for a random user, as an example. */
 export function TryToken({ place }: { place: Place }) {
   const texts = useEmbedTexts().token
   const format = useFormat()

@@ -9,7 +9,7 @@ interface WayProps {
   place: snippets.Place
 }
 
-/** The guide is served beside the console. */
+/** The service serves the guide next to the console. */
 function Guide({ page }: { page: string }) {
   const texts = useEmbedTexts()
   return <OutsideLink href={`${location.origin}/docs/${page}/`}>{texts.guide}</OutsideLink>

@@ -19,7 +19,7 @@ interface Props {
   onClose(): void
 }
 
-/** Writes the answer to a question into the knowledge base, and looks whether the agent gives it. */
+/** Adds the answer to a question to the knowledge base, and checks whether the agent uses it. */
 export function AddAnswer({ agentId, question, onAnswered, onClose }: Props) {
   const texts = useInsightTexts().answer
   const { cancel } = useUiTexts()
@@ -38,7 +38,7 @@ export function AddAnswer({ agentId, question, onAnswered, onClose }: Props) {
       { onSuccess: (trial) => isGood(trial) && onAnswered() },
     )
   }
-  // One button throughout: what it is busy with is announced by its name, also when it is done.
+  // One button for all steps: screen readers announce the current step, and the end, by its changing name.
   const actions = (
     <>
       {data === undefined && <Button onPress={onClose}>{cancel}</Button>}
@@ -91,7 +91,7 @@ export function AddAnswer({ agentId, question, onAnswered, onClose }: Props) {
   )
 }
 
-/** The reply rests on what was written, or that is what is found first. */
+/** The reply is grounded and cites the new document. Without a reply, the document is the first search hit. */
 const isGood = (trial: Trial) => {
   const { documentId } = trial
   if (!('answer' in trial)) return trial.hits[0]?.documentId === documentId

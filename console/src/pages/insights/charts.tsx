@@ -74,7 +74,7 @@ export function Charts({ insights, days }: { insights: Insights; days: Days }) {
   )
 }
 
-/** The service tells how many ratings there were in all, and not on which days. */
+/** The service reports the total number of ratings, not the number per day. */
 function Ratings({ up, down }: Insights['ratings']) {
   const texts = useInsightTexts().charts
   const format = useFormat()

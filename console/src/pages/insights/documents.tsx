@@ -13,7 +13,7 @@ type Figure = 'cited' | 'up' | 'down'
 
 const FIRST = 10
 
-/** Which documents replies rest on. */
+/** The documents that replies cite. */
 export function Documents({ agentId, documents }: { agentId: string; documents: readonly Cited[] }) {
   const texts = useInsightTexts().documents
   const format = useFormat()

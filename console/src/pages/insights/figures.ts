@@ -4,7 +4,7 @@ import type { Days } from '../../ui/date-range.tsx'
 
 export type Day = Insights['days'][number]
 
-/** All days of a span, also those on which nothing was said. */
+/** Returns all days of a span, including days without conversations. */
 export function everyDay({ from, to }: Days, days: readonly Day[]): Day[] {
   const known = new Map(days.map((day) => [day.date, day]))
   const all: Day[] = []
@@ -17,21 +17,21 @@ export function everyDay({ from, to }: Days, days: readonly Day[]): Day[] {
   return all
 }
 
-/** As many days as a span has, just before it. */
+/** Returns the span of the same length right before this one. */
 export function daysBefore({ from, to }: Days): Days {
   const [first, last] = [parseDate(from), parseDate(to)]
   const before = first.subtract({ days: 1 })
   return { from: before.subtract({ days: last.compare(first) }).toString(), to: before.toString() }
 }
 
-/** What a span comes to. Shares are null where there is nothing to take a share of. */
+/** Totals of a span. Shares are null if there is nothing to divide by. */
 export interface Totals {
   turns: number
   usersADay: number
   answered: number | null
   ratedGood: number | null
   ratings: number
-  /** The mean of the medians of the days, each counting as much as it had turns. */
+  /** The mean of the daily medians, weighted by turns. */
   latencyMs: number | null
   tokens: number
   cost: number
@@ -57,6 +57,6 @@ export function totalsOf({ days, ratings, unanswered }: Insights, span: Days): T
   }
 }
 
-/** By what share a figure changed; undefined where there was none before. */
+/** Returns the relative change of a figure; undefined if there was no value before. */
 export const changeOf = (now: number | null, before: number | null | undefined): number | undefined =>
   now === null || before == null || before === 0 ? undefined : now / before - 1

@@ -18,7 +18,7 @@ import { useInsightTexts } from './texts.ts'
 import { TotalTiles } from './totals.tsx'
 import { UnansweredQuestions } from './unanswered.tsx'
 
-/** What came of the conversations with an agent. */
+/** Statistics of the conversations with an agent. */
 export default function InsightsPage({ agentId }: PageProps) {
   const texts = useInsightTexts()
   const range = useRange()
@@ -70,7 +70,7 @@ const Waiting = () => (
   <Loading>
     <div className="insights-tiles">
       {Array.from({ length: TILES }, (_, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: one is as another
+        // biome-ignore lint/suspicious/noArrayIndexKey: all placeholders are equal
         <div key={i} className="insights-tile">
           <Skeleton width={9} />
           <Skeleton width={6} />

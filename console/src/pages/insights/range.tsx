@@ -16,7 +16,7 @@ interface Range {
   setDays(days: Days): void
 }
 
-/** The time that is looked at; it stands in the address, so that it can be sent to others. */
+/** The selected time span, from the address, so that a link can be shared. */
 export function useRange(): Range {
   const search = useSearch()
   const [path, navigate] = useLocation()

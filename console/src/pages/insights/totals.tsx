@@ -8,13 +8,13 @@ interface Tile {
   value: string
   text: string
   change: number | undefined
-  /** Which way is to be wished for; some figures just are. */
+  /** The desirable direction of change; unset if neither is better. */
   better?: 'more' | 'less'
 }
 
 type Texts = ReturnType<typeof useInsightTexts>
 
-/** What a time comes to, each beside the time before it. */
+/** Totals of a time span, each compared with the previous span. */
 export function TotalTiles({ now, before }: { now: Totals; before: Totals | undefined }) {
   const texts = useInsightTexts()
   const format = useFormat()
@@ -76,7 +76,7 @@ function tilesOf(now: Totals, before: Totals | undefined, texts: Texts, format: 
   ]
 }
 
-/** Less than this is no change. */
+/** A smaller change counts as no change. */
 const LEAST = 0.005
 
 function Change({ change, better }: { change: number; better: Tile['better'] }) {

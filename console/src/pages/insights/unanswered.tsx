@@ -14,7 +14,7 @@ import { useInsightTexts } from './texts.ts'
 
 const FIRST = 8
 
-/** What the knowledge base could not answer, and a way to close each gap. */
+/** Questions that the knowledge base could not answer, and an action to add each answer. */
 export function UnansweredQuestions({ agentId, unanswered }: { agentId: string; unanswered: readonly Unanswered[] }) {
   const texts = useInsightTexts().unanswered
   const format = useFormat()
@@ -98,7 +98,7 @@ export function UnansweredQuestions({ agentId, unanswered }: { agentId: string; 
   )
 }
 
-/** The conversations in which it was asked. */
+/** Links to the conversations with the question. */
 function Where({ agentId, sessionIds }: { agentId: string; sessionIds: readonly string[] }) {
   const texts = useInsightTexts().unanswered
   const href = (id: string) => `/agents/${agentId}/conversations/${id}`

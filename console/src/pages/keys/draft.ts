@@ -4,15 +4,15 @@ import type { Scope } from '../../session/rights.ts'
 export const DAYS = { never: undefined, d7: 7, d30: 30, d90: 90, d365: 365, custom: undefined } as const
 export type Expiry = keyof typeof DAYS
 
-/** A key as its form has it. */
+/** Form state of a new key. */
 export interface Draft {
   name: string
   scopes: Scope[]
   agentIds: string[] | null
   expiry: Expiry
-  /** The last day that it works, as `2026-11-20`, where that is chosen. */
+  /** The last valid day of the key, such as `2026-11-20`, if the expiry is `custom`. */
   day: string
-  /** NaN: no limit. */
+  /** NaN means no limit. */
   tokensPerDay: number
   costPerDay: number
 }
@@ -27,10 +27,10 @@ export const NEW: Draft = {
   costPerDay: Number.NaN,
 }
 
-/** A day ends at midnight of the reader's clock. */
+/** A day ends at midnight in the time zone of the reader. */
 const endOf = (day: string) => new Date(`${day}T23:59:59.999`)
 
-/** The fields that cannot stay as they are. */
+/** Returns the invalid fields. */
 export function findMissing({ name, scopes, agentIds, expiry, day }: Draft): (keyof Draft)[] {
   const found: [keyof Draft, boolean][] = [
     ['name', name.trim() === ''],

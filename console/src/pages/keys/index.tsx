@@ -17,7 +17,7 @@ import { useKeyTexts } from './texts.ts'
 
 type Deed = { is: 'create' } | { is: 'roll'; key: Key } | { is: 'show'; issued: Issued }
 
-/** The keys of the service: made, watched, rolled and revoked. */
+/** The API keys of the service: create, list, roll and revoke them. */
 export default function Keys() {
   const texts = useKeyTexts()
   const { keys, total, isPending, error, refetch, more } = useKeys()

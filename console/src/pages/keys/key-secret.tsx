@@ -4,11 +4,11 @@ import { CodeBlock } from '../../ui/code-block.tsx'
 import { SecretDialog } from '../parts/secret-dialog.tsx'
 import { useKeyTexts } from './texts.ts'
 
-/** A key that was just made, and what becomes of the one whose place it takes. */
+/** A key that was just created or rolled. */
 export interface Issued {
   key: Key
   secret: string
-  /** When the old one ends. */
+  /** Expiry of the replaced key, in milliseconds since 1970. */
   oldEndsAt?: number
 }
 

@@ -34,7 +34,7 @@ export function NewKey({ onClose, onCreated }: { onClose(): void; onCreated(issu
   const change = (changes: Partial<Draft>) => setDraft((now) => ({ ...now, ...changes }))
   const submit = () => {
     setTried(true)
-    // The secret is shown also to who did not wait for it: it comes only once.
+    // Show the secret even if the dialog was closed early: the service returns it only once.
     if (findMissing(draft).length === 0) mutateAsync(toBody(draft)).then(onCreated, () => {})
   }
   return (

@@ -8,7 +8,7 @@ import { useKeyTexts } from './texts.ts'
 const HOURS = { h0: 0, h1: 1, h24: 24, h168: 168, h720: 720 } as const
 type Overlap = keyof typeof HOURS
 
-/** Puts a new key into the place of one. */
+/** Replaces a key with a new one. */
 export function RollKey({ of, onClose, onRolled }: { of: Key; onClose(): void; onRolled(issued: Issued): void }) {
   const texts = useKeyTexts().roll
   const [overlap, setOverlap] = useState<Overlap>('h24')
@@ -17,7 +17,7 @@ export function RollKey({ of, onClose, onRolled }: { of: Key; onClose(): void; o
     const overlapSeconds = HOURS[overlap] * 3_600
     const rolled = await mutateAsync({ keyId: of.id, overlapSeconds }).catch(() => undefined)
     if (rolled === undefined) return
-    // An old one that ends before the overlap does keeps its end.
+    // An old key that expires before the end of the overlap still expires at its own time.
     const end = Date.now() + overlapSeconds * 1_000
     const oldEndsAt = of.expiresAt === null ? end : Math.min(end, Date.parse(of.expiresAt))
     onRolled({ key: rolled.key, secret: rolled.secret, oldEndsAt })

@@ -10,7 +10,7 @@ import { useKnowledgeTexts } from './texts.ts'
 
 type Kind = 'markdown' | 'text' | 'html'
 
-/** A document that is typed or pasted. */
+/** Adds a document from typed or pasted text. */
 export function AddText({ agentId, text, onClose }: { agentId: string; text: string; onClose(): void }) {
   const texts = useKnowledgeTexts().addText
   const takesFocus = useTakesFocus()

@@ -18,7 +18,7 @@ type Refresh = 'never' | 'hour' | 'day' | 'week'
 const refreshes = ['never', 'hour', 'day', 'week'] as const
 const HOURS: Record<Refresh, number | undefined> = { never: undefined, hour: 1, day: 24, week: 168 }
 
-/** Pages of the web: once, or kept in step. */
+/** Adds web pages, once or synchronized regularly. */
 export function AddWeb({ agentId, urls = '', onClose }: { agentId: string; urls?: string; onClose(): void }) {
   const texts = useKnowledgeTexts().web
   const uiTexts = useUiTexts()
@@ -50,7 +50,7 @@ export function AddWeb({ agentId, urls = '', onClose }: { agentId: string; urls?
     setFailure(undefined)
     const left: string[] = []
     for (const url of asked) {
-      // Who leaves the dialog takes back what was not asked for yet.
+      // Closing the dialog cancels the requests that were not sent yet.
       if (!isThere()) return
       try {
         await add(url)
@@ -64,7 +64,7 @@ export function AddWeb({ agentId, urls = '', onClose }: { agentId: string; urls?
     if (!isThere()) return
     setBusy(false)
     if (left.length < asked.length) toast(texts.done(asked.length - left.length))
-    // What was taken is not asked for again.
+    // Only failed addresses are left for another attempt.
     if (left.length > 0) setLines(left.join('\n'))
     else onClose()
   }

@@ -8,13 +8,13 @@ const MOST_NAMED = 3
 
 interface DeleteDocumentsProps {
   agentId: string
-  /** None: nothing is asked. */
+  /** If this is empty, the dialog is closed. */
   documents: readonly Document[]
   onClose(): void
   onDone?(): void
 }
 
-/** Asks before documents are deleted. */
+/** Asks for confirmation before documents are deleted. */
 export function DeleteDocuments({ agentId, documents, onClose, onDone }: DeleteDocumentsProps) {
   const texts = useKnowledgeTexts().remove
   const format = useFormat()

@@ -19,10 +19,10 @@ interface Draft {
 
 const draftOf = ({ title, metadata }: Document): Draft => ({ title, entries: toEntries(metadata) })
 
-/** What a document is called, and what is noted about it. */
+/** Edits the title and the metadata of a document. */
 export function DetailsCard({ agentId, document }: { agentId: string; document: Document }) {
   const texts = useKnowledgeTexts().document
-  // Undefined: nothing was changed, and what the service has is shown.
+  // Undefined if nothing was changed: the values of the service are shown.
   const [draft, setDraft] = useState<Draft>()
   const [wasTried, setTried] = useState(false)
   const form = useRef<HTMLFormElement>(null)
@@ -36,7 +36,7 @@ export function DetailsCard({ agentId, document }: { agentId: string; document: 
     setDraft(undefined)
     setTried(false)
     reset()
-    // The buttons go, and the focus would go with them.
+    // The buttons disappear, and the focus would be lost with them.
     focusIfLost(() => form.current?.querySelector('input'))
   }
   const save = async () => {

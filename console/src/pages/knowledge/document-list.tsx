@@ -20,7 +20,7 @@ import { useFetchAgain } from './use-fetch-again.ts'
 
 type Filter = DocumentStatus | 'all'
 
-/** The documents of an agent, with what is to be done about them. */
+/** The documents of an agent, with their actions. */
 export function DocumentList({ agentId }: { agentId: string }) {
   const texts = useKnowledgeTexts()
   const [filter, setFilter] = useState<Filter>('all')
@@ -76,7 +76,7 @@ export function DocumentList({ agentId }: { agentId: string }) {
   )
 }
 
-/** What was read, or could not be, is found out by looking at the list again: then they are counted anew. */
+/** Counts the failed documents again whenever the list shows that a document was processed. */
 function useWhenRead(documents: readonly Document[], count: () => unknown): void {
   const unread = documents.filter(isUnfinished).length
   const before = useRef(unread)
@@ -212,7 +212,7 @@ function Chosen({ count, onClear, onDelete }: { count: number; onClear(): void; 
   )
 }
 
-/** Among the others they are not seen. */
+/** A link to the failed documents, which are hard to find in the full list. */
 function Failures({ count, onShow }: { count: number; onShow(): void }) {
   const texts = useKnowledgeTexts().list
   return (

@@ -23,7 +23,7 @@ import { Passages } from './passages.tsx'
 import { useKnowledgeTexts } from './texts.ts'
 import { useFetchAgain } from './use-fetch-again.ts'
 
-/** One document: what it is, what is noted about it, and what was read of it. */
+/** One document: its state, its metadata, and its passages. */
 export function DocumentPage({ agentId, documentId }: { agentId: string; documentId: string }) {
   const texts = useKnowledgeTexts().document
   const agentName = useAgentName(agentId)

@@ -5,7 +5,7 @@ import { useKnowledgeTexts } from './texts.ts'
 
 export const toneOf: Record<DocumentStatus, Tone> = { queued: 'neutral', processing: 'accent', ready: 'good', failed: 'bad' }
 
-/** How far a document is. */
+/** Shows the status and the progress of a document. */
 export function DocumentState({ document }: { document: Pick<Document, 'title' | 'status' | 'progress'> }) {
   const texts = useKnowledgeTexts()
   const { status, progress, title } = document

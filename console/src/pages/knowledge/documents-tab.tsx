@@ -6,7 +6,7 @@ import { DocumentList } from './document-list.tsx'
 import { type Added, Intake } from './intake.tsx'
 import { UploadsPanel } from './uploads-panel.tsx'
 
-/** What the agent knows, and every way to add to it. */
+/** The documents of an agent, and all ways to add one. */
 export function DocumentsTab({ agentId }: PageProps) {
   const [adding, setAdding] = useState<Added>()
   const close = () => setAdding(undefined)

@@ -4,11 +4,11 @@ type Reason = keyof ReturnType<typeof useKnowledgeTexts>['reasons']
 
 interface FailureProps {
   error: { code: string; message: string }
-  /** Without the words of the service, where there are some of our own: for lists. */
+  /** Hides the message of the service if the console has its own text for the error; for lists. */
   isShort?: boolean
 }
 
-/** Why a document or a source failed, and what helps. The service says it in more words, which are kept. */
+/** Shows why a document or a source failed, and what helps. Adds the message of the service, which has more details. */
 export function Failure({ error, isShort = false }: FailureProps) {
   const texts = useKnowledgeTexts()
   const isKnown = error.code in texts.reasons

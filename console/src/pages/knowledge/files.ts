@@ -1,23 +1,23 @@
 import type { DirectoryDropItem, DropItem, FileDropItem } from 'react-aria-components'
 
-/** What is picked up from a folder. A file that is named outright is sent whatever it is: the service knows best what it reads. */
+/** Extensions that are taken from a folder. A file that is selected directly is always sent: the service knows best what it can read. */
 const KINDS = new Set('md markdown mdx html htm xhtml txt text pdf docx xlsx pptx csv tsv json jsonl ndjson'.split(' '))
 
 export interface FoundFile {
   file: File
-  /** Below what was dropped. */
+  /** Path relative to the dropped item. */
   path: string
 }
 
 export interface Found {
   files: FoundFile[]
-  /** Of folders: hidden, of no use, of another kind, or empty. */
+  /** Files in folders that were left out: hidden, `node_modules`, of an unsupported type, or empty. */
   skipped: number
-  /** Text that was dropped or pasted among them. */
+  /** Dropped or pasted text. */
   text: string
 }
 
-/** The files among what was dropped or pasted, those in folders too, in the order of their names. */
+/** Returns the dropped or pasted files, including files in folders, in the order of their names. */
 export async function filesOf(items: Iterable<DropItem>): Promise<Found> {
   const found: Found = { files: [], skipped: 0, text: '' }
   for (const item of items) {
@@ -39,7 +39,7 @@ async function walk(folder: DirectoryDropItem, path: string, found: Found): Prom
   }
 }
 
-/** The files of a picker of folders, which lists those of all folders below. */
+/** Returns the files of a folder picker, which lists all subfolders. */
 export function filesOfFolder(list: FileList): Found {
   const found: Found = { files: [], skipped: 0, text: '' }
   for (const file of list) {

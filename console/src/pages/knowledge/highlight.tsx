@@ -1,9 +1,9 @@
 import { useMemo } from 'react'
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu
-/** Written without spaces between words. */
+/** Scripts without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
-/** Words of a question that say nothing of what is asked about. */
+/** Stop words, which say nothing about the topic of a question. */
 const EMPTY = new Set(
   'a an and are as at be by can could do does did for from had has have how i if in into is it its may me my of on or our so than that the their them they this to was we were what when where which who why will with would you your'.split(
     ' ',
@@ -11,7 +11,7 @@ const EMPTY = new Set(
 )
 const LEAST_STEM = 3
 
-/** What two forms of a word have in common, roughly: enough to see where a passage speaks of it. */
+/** Returns a rough stem of a word: precise enough to highlight it in a passage. */
 const stemOf = (word: string) => {
   const plain = word.toLocaleLowerCase().normalize('NFKD').replace(/\p{M}/gu, '').replace(/^ال/, '')
   const short = plain.replace(/(ingly|ings|ing|edly|ed|ies|es|s|e|y)$/, '')
@@ -28,13 +28,13 @@ function matcherOf(query: string): (word: string) => boolean {
 
 interface HighlightProps {
   text: string
-  /** Its words are marked, in whatever form. */
+  /** Its words are marked in any form. */
   query?: string
-  /** Marked as it stands. */
+  /** Marked only as an exact match. */
   phrase?: string
 }
 
-/** A text with what was looked for marked in it. */
+/** Marks the search terms in a text. */
 export function Highlight({ text, query, phrase }: HighlightProps) {
   const parts = useMemo(
     () => (phrase === undefined ? splitByWords(text, matcherOf(query ?? '')) : splitByPhrase(text, phrase)),

@@ -21,7 +21,7 @@ export default function Knowledge({ agentId }: PageProps) {
   const [isDocument, params] = useRoute<{ agentId: string; documentId: string }>(`${PATH}/documents/:documentId`)
   const search = useSearch()
   if (!isDocument) return <Views agentId={agentId} />
-  // What a page holds is of one document, at one place of it.
+  // The state of the page belongs to one document and one address.
   return <DocumentPage key={`${params.documentId}?${search}`} agentId={agentId} documentId={params.documentId.toLowerCase()} />
 }
 

@@ -9,13 +9,13 @@ import { type Found, filesOf, filesOfFolder } from './files.ts'
 import { useKnowledgeTexts } from './texts.ts'
 import { queueOf } from './upload-queue.ts'
 
-/** What else is to be added, with what is known of it. */
+/** The dialog to open, with its initial text. */
 export interface Added {
   what: 'text' | 'web'
   text: string
 }
 
-/** Where files, folders, texts and addresses go in: dropped, pasted, or picked. */
+/** Accepts files, folders, texts and addresses by drop, paste or picker. */
 export function Intake({ agentId, onAdd }: { agentId: string; onAdd(added: Added): void }) {
   const texts = useKnowledgeTexts()
   const client = useClient()
@@ -37,7 +37,7 @@ export function Intake({ agentId, onAdd }: { agentId: string; onAdd(added: Added
         try {
           take(await filesOf(items))
         } catch {
-          // A folder or a file that the browser may not read.
+          // The browser is not allowed to read a file or a folder.
           toast(texts.drop.nothing, { tone: 'bad' })
         } finally {
           setReading(false)

@@ -8,17 +8,17 @@ import { useKnowledgeTexts } from './texts.ts'
 interface MetadataEditorProps {
   entries: readonly Entry[]
   onChange(entries: Entry[]): void
-  /** What is wrong is shown from the first try to save on. */
+  /** Problems are shown after the first attempt to save. */
   showsProblems: boolean
-  /** What the service says, by the name of the metadata. */
+  /** Errors from the service, by metadata name. */
   errors: Record<string, string>
 }
 
-/** The names and values that are noted about a document. */
+/** Edits the metadata of a document. */
 export function MetadataEditor({ entries, onChange, showsProblems, errors }: MetadataEditorProps) {
   const texts = useKnowledgeTexts().metadata
   const list = useRef<HTMLFieldSetElement>(null)
-  // What takes the focus when the lines are drawn, before the next key is pressed.
+  // Selector of the element that gets the focus after the next render, before the next key is pressed.
   const wanted = useRef<string>(undefined)
   useLayoutEffect(() => {
     if (wanted.current !== undefined) [...(list.current?.querySelectorAll<HTMLElement>(wanted.current) ?? [])].at(-1)?.focus()
@@ -40,7 +40,7 @@ export function MetadataEditor({ entries, onChange, showsProblems, errors }: Met
         const problem = showsProblems ? problemOf(entries, place) : undefined
         return (
           <Line
-            // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its place alone
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines have no id, only a position
             key={place}
             entry={entry}
             nth={place + 1}

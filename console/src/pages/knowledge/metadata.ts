@@ -3,11 +3,11 @@ import type { Metadata } from '../../queries/documents.ts'
 export const metadataKinds = ['text', 'number', 'boolean', 'list'] as const
 export type MetadataKind = (typeof metadataKinds)[number]
 
-/** A line of the editor: a name and its value as it is typed. */
+/** A line of the editor: a name and its value as typed. */
 export interface Entry {
   key: string
   kind: MetadataKind
-  /** Of a list, a value a line; of yes or no, `true` or `false`. */
+  /** For a list, one value per line; for a boolean, `true` or `false`. */
   text: string
 }
 
@@ -23,7 +23,7 @@ export const toEntries = (metadata: Metadata): Entry[] =>
     text: Array.isArray(value) ? value.map(String).join('\n') : String(value),
   }))
 
-/** What the lines say. Numbers in a list that was there before stay numbers. */
+/** Converts lines to metadata. Numbers that were in a list before stay numbers. */
 export function toMetadata(entries: readonly Entry[], before: Metadata): Metadata {
   return Object.fromEntries(entries.map((entry) => [entry.key.trim(), toValue(entry, before[entry.key.trim()])]))
 }
@@ -38,7 +38,7 @@ function toValue({ kind, text }: Entry, before: Value | undefined): Value {
 
 export type EntryProblem = 'noName' | 'twice' | 'notNumber'
 
-/** What is wrong with a line; undefined where nothing is. */
+/** Returns the problem of a line; undefined if there is none. */
 export function problemOf(entries: readonly Entry[], place: number): EntryProblem | undefined {
   const { key, kind, text } = entries[place]!
   if (key.trim() === '') return 'noName'

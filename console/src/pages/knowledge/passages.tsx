@@ -9,7 +9,7 @@ import { Loading, Skeleton } from '../../ui/skeleton.tsx'
 import { Highlight } from './highlight.tsx'
 import { useKnowledgeTexts } from './texts.ts'
 
-/** What the address asks to be shown: a passage by its id, or the one that holds these words. */
+/** The passage that the address names: by its id, or by words that it contains. */
 function useWanted() {
   const search = useSearch()
   return useMemo(() => {
@@ -18,7 +18,7 @@ function useWanted() {
   }, [search])
 }
 
-/** The document as the service read it, at the passage that the address names. */
+/** The passages of a document, scrolled to the passage that the address names. */
 export function Passages({ agentId, document }: { agentId: string; document: Document }) {
   const texts = useKnowledgeTexts().document
   const { id, words } = useWanted()
@@ -29,12 +29,12 @@ export function Passages({ agentId, document }: { agentId: string; document: Doc
   const isWanted = (passage: Passage) => passage.id === id || (words !== undefined && passage.text.includes(words))
   const wanted = passages.find(isWanted)
   const isAsked = id !== undefined || words !== undefined
-  // The service gives passages from the first on.
+  // The service lists passages from the first one, so pages are fetched until the passage is found.
   const isLooking = isAsked && wanted === undefined && hasNextPage && error === null
   useEffect(() => {
     if (isLooking && !isFetchingNextPage) void fetchNextPage()
   }, [isLooking, isFetchingNextPage, fetchNextPage])
-  // What is read anew has other passages.
+  // A document that is processed again has other passages.
   const isBusy = isUnfinished(document)
   const state = `${document.status} ${document.updatedAt}`
   const latest = useRef(state)

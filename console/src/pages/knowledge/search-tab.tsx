@@ -19,7 +19,7 @@ import { useKnowledgeTexts } from './texts.ts'
 const MOST = ['10', '25', '50', '100'] as const
 type Most = (typeof MOST)[number]
 
-/** What a reply to a question would be grounded in. The question stands in the address. */
+/** Shows the passages that would ground the reply to a question. The question is in the address. */
 export function SearchTab({ agentId }: { agentId: string }) {
   const texts = useKnowledgeTexts().search
   const format = useFormat()
@@ -146,12 +146,12 @@ interface OneHitProps {
   agentId: string
   query: string
   hit: Hit
-  /** By method. */
+  /** Scores by retrieval method. */
   scores: Record<string, number>
   rank: number
-  /** The score of the first. */
+  /** The score of the first hit. */
   best: number
-  /** So many are given to a reply. */
+  /** Number of passages that a reply gets. */
   cut: number | undefined
 }
 

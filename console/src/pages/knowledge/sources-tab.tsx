@@ -20,7 +20,7 @@ import { toneOf } from './document-status.tsx'
 import { Failure } from './failure.tsx'
 import { useKnowledgeTexts } from './texts.ts'
 
-/** Sites that the knowledge base is kept in step with. */
+/** The web sources that the knowledge base is synchronized with. */
 export function SourcesTab({ agentId }: { agentId: string }) {
   const texts = useKnowledgeTexts().sources
   const [isAdding, setAdding] = useState(false)

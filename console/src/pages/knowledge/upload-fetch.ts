@@ -1,4 +1,4 @@
-/** A `fetch` that tells how much of the body has left, from 0 to 1, which that of browsers does not. */
+/** Returns a `fetch` that reports the sent share of the body, from 0 to 1. The `fetch` of browsers cannot report it. */
 export const fetchTelling =
   (onProgress: (share: number) => void): typeof fetch =>
   (input, init = {}) =>

@@ -4,26 +4,26 @@ import { fetchTelling } from './upload-fetch.ts'
 export interface Upload {
   id: number
   file: File
-  /** Below the folder that was picked; the name of the file otherwise. */
+  /** Path below the selected folder, or the file name. */
   path: string
   state: 'waiting' | 'sending' | 'failed'
-  /** How much of it has left, from 0 to 1. */
+  /** Sent share of the file, from 0 to 1. */
   share: number
   error?: unknown
 }
 
 export interface Uploads {
-  /** Those that are waiting, on their way, or have failed. */
+  /** The waiting, running and failed uploads. */
   list: readonly Upload[]
-  /** Since something was put into an empty list. */
+  /** Number of completed uploads since the list was last empty. */
   sent: number
 }
 
 const AT_ONCE = 3
-/** Of a large file on a slow line. */
+/** Timeout of one upload, long enough for a large file on a slow connection. */
 const WITHIN_MS = 3_600_000
 
-/** The files on their way to one agent. They go on while other pages of the console are shown. */
+/** Uploads the files of one agent. Uploads continue while other pages of the console are open. */
 export class UploadQueue {
   #now: Uploads = { list: [], sent: 0 }
   readonly #client: Repartee
@@ -54,7 +54,7 @@ export class UploadQueue {
     this.#pump()
   }
 
-  /** One that failed, or all that did. */
+  /** Retries one failed upload, or all of them. */
   retry(id?: number): void {
     const isMeant = (one: Upload) => one.state === 'failed' && (id === undefined || one.id === id)
     this.#show({
@@ -64,21 +64,21 @@ export class UploadQueue {
     this.#pump()
   }
 
-  /** One, whatever it is doing, or all that failed. */
+  /** Removes one upload and cancels it if it is running, or removes all failed ones. */
   dismiss(id?: number): void {
     const isMeant = (one: Upload) => (id === undefined ? one.state === 'failed' : one.id === id)
     this.#remove(isMeant)
     if (id !== undefined) this.#stops.get(id)?.abort()
   }
 
-  /** Takes back all that are not there yet. */
+  /** Cancels all uploads that are not complete. */
   stop(): void {
     this.#remove(({ state }) => state !== 'failed')
     for (const stop of this.#stops.values()) stop.abort()
   }
 
   #pump(): void {
-    // What is sent while there is no network only fails.
+    // Uploads fail while the network is offline.
     if (!navigator.onLine) return
     const free = AT_ONCE - this.#now.list.filter(({ state }) => state === 'sending').length
     for (const one of this.#now.list.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, free))) void this.#send(one)
@@ -118,7 +118,7 @@ export class UploadQueue {
 
 const queues = new WeakMap<Repartee, Map<string, UploadQueue>>()
 
-/** The queue of an agent, which outlives the page that shows it. */
+/** Returns the upload queue of an agent, which outlives the page that shows it. */
 export function queueOf(client: Repartee, agentId: string): UploadQueue {
   const ofClient = queues.get(client) ?? new Map<string, UploadQueue>()
   queues.set(client, ofClient)

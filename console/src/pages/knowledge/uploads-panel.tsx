@@ -13,10 +13,10 @@ import { toast } from '../../ui/toast.tsx'
 import { useKnowledgeTexts } from './texts.ts'
 import { queueOf, type Upload, type UploadQueue } from './upload-queue.ts'
 
-/** So many that failed are named. */
+/** Maximum number of failed uploads in the list. */
 const MOST_FAILED = 100
 
-/** The files on their way, and those that could not be sent; nothing where there are none. */
+/** Shows the running and failed uploads; renders nothing if there are none. */
 export function UploadsPanel({ agentId }: { agentId: string }) {
   const texts = useKnowledgeTexts().uploads
   const queue = queueOf(useClient(), agentId)
@@ -115,7 +115,7 @@ function FailedUpload({ upload: { id, path, error }, queue }: { upload: Upload; 
 
 const TELL_EVERY_MS = 500
 
-/** Has the list of documents asked for anew as files arrive, and says when all are there. */
+/** Refetches the documents as uploads complete, and shows a toast at the end. */
 function useNews(agentId: string, sent: number, isBusy: boolean): void {
   const texts = useKnowledgeTexts().uploads
   const forget = useForgetDocuments(agentId)

@@ -4,7 +4,7 @@ import { useUiTexts } from '../../ui/texts.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useKnowledgeTexts } from './texts.ts'
 
-/** Has a document that is a page of the web fetched once more. */
+/** Fetches the web page of a document again. */
 export function useFetchAgain(agentId: string) {
   const texts = useKnowledgeTexts().document
   const uiTexts = useUiTexts()

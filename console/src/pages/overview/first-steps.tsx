@@ -16,10 +16,10 @@ const isDone = (agents: readonly AgentWithStats[]): Record<Step, boolean> => ({
   embed: agents.some(({ allowedOrigins }) => allowedOrigins.length > 0),
 })
 
-/** Nothing is left of the first steps. */
+/** Whether all first steps are done. */
 export const isStarted = (agents: readonly AgentWithStats[]) => Object.values(isDone(agents)).every(Boolean)
 
-/** What leads from nothing to an agent on a web page. */
+/** The steps from an empty service to an agent on a web page. */
 export function FirstSteps({
   agents,
   isLoading,
@@ -32,7 +32,7 @@ export function FirstSteps({
   const texts = useOverviewTexts()
   const done = isDone(agents)
   const count = steps.filter((step) => done[step]).length
-  // Where the next step is taken: at the agent that has come furthest.
+  // The next step applies to the agent with the most documents and messages.
   const best = [...agents].sort((a, b) => b.stats.documents - a.stats.documents || b.stats.messages - a.stats.messages)[0]
   const hrefs: Record<Step, string> = {
     agent: '/agents/new',

@@ -14,10 +14,10 @@ import { FirstSteps, isStarted } from './first-steps.tsx'
 import { NewestAgents, RecentSessions } from './lists.tsx'
 import { useOverviewTexts } from './texts.ts'
 
-/** So many agents are looked at closely. */
+/** Number of agents whose statistics are loaded. */
 const LOOKED_AT = 5
 
-/** What there is, how it is, and what to do next. */
+/** Overview: the agents, the state of the service, and the next steps. */
 export default function OverviewPage() {
   const texts = useOverviewTexts()
   const rights = useRights()
@@ -31,7 +31,7 @@ export default function OverviewPage() {
   }
   const [isHidden, setHidden] = useState(kept('first-steps') === 'hidden')
   const isComplete = !isLoading && isStarted(looked.agents)
-  // Once they are all done their place is not held any more: it would be given back, and everything would move.
+  // Store that all steps are done: the next visit then reserves no space for them, so that the layout does not shift.
   useEffect(() => {
     if (isComplete) keep('first-steps', 'hidden')
   }, [isComplete])
@@ -44,7 +44,7 @@ export default function OverviewPage() {
       {texts.create}
     </LinkButton>
   )
-  // One of them that was deleted meanwhile is no reason.
+  // An agent that was deleted in the meantime is not an error of the page.
   const failure = agents.length === 0 ? error : looked.agents.length === 0 ? looked.error : null
   if (failure !== null)
     return (

@@ -6,10 +6,10 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { Checkbox, RadioGroup } from '../../ui/toggle.tsx'
 import { usePartTexts } from './texts.ts'
 
-/** More than these are searched. */
+/** With more agents than this, a search field is shown. */
 const SEEN_AT_ONCE = 6
 
-/** All agents, or some of them. Null: all. */
+/** Selects all agents (null) or some of them. */
 export function AgentChoice({
   value,
   onChange,

@@ -5,7 +5,7 @@ import { usePartTexts } from './texts.ts'
 
 const SHOWN = 2
 
-/** Which agents something is about; null: all. */
+/** Names of agents; null means all agents. */
 export function AgentNames({ agentIds }: { agentIds: readonly string[] | null }) {
   const texts = usePartTexts().agents
   const names = useAgentNames(agentIds?.slice(0, SHOWN) ?? [])

@@ -5,18 +5,18 @@ import { Meter } from '../../ui/progress.tsx'
 import { useUiTexts } from '../../ui/texts.ts'
 import { usePartTexts } from './texts.ts'
 
-/** Whether nothing more can be asked of models today. */
+/** Whether today's budget is used up, so that no more model calls are possible. */
 const isUsedUp = (use: NonNullable<BudgetUse>) =>
   (use.tokensPerDay !== null && use.tokens >= use.tokensPerDay) || (use.costPerDay !== null && use.cost >= use.costPerDay)
 
 interface BudgetCellProps {
   budget: Pick<NonNullable<BudgetUse>, 'tokensPerDay' | 'costPerDay'> | undefined
-  /** The answer of the service about it. */
+  /** The usage query. */
   usage: { data: BudgetUse | undefined; isPending: boolean; isError: boolean }
   of: string
 }
 
-/** What is used of a budget, in a list, where not everything has one. Until it is known, meters of the same size hold its place. */
+/** The used budget, for lists where some rows have none. While it loads, meters of the same size are the placeholder. */
 export function BudgetCell({ budget, usage: { data, isPending, isError }, of }: BudgetCellProps) {
   const texts = usePartTexts().budget
   const { failed } = useUiTexts()
@@ -30,7 +30,7 @@ export function BudgetCell({ budget, usage: { data, isPending, isError }, of }: 
   )
 }
 
-/** What is used of the budget of the day. `of` is who has it: its name for those who only hear the meters. */
+/** The used part of today's budget. `of` is the name of its owner, for screen readers. */
 function BudgetMeters({ use, of }: { use: NonNullable<BudgetUse>; of: string }) {
   const texts = usePartTexts().budget
   const format = useFormat()

@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Note } from '../../ui/note.tsx'
 import { usePartTexts } from './texts.ts'
 
-/** A secret that can be seen only now: neither Escape nor a press beside it takes it away. */
+/** Shows a secret that cannot be shown again, so neither Escape nor a press outside closes the dialog. */
 export function SecretDialog({
   title,
   label,
@@ -16,10 +16,10 @@ export function SecretDialog({
 }: {
   title: string
   label: string
-  /** Why it should be copied now. */
+  /** Why the reader should copy the secret now. */
   warning: string
   secret: string
-  /** What can be done with it. */
+  /** Usage instructions. */
   children?: ReactNode
   onClose(): void
 }) {

@@ -3,7 +3,7 @@ import { count, textsOf } from '../../texts/define.ts'
 const en = count('en')
 const ar = count('ar')
 
-/** What several pages of the service say. */
+/** Texts that several pages share. */
 export const usePartTexts = textsOf(
   {
     agents: {

@@ -11,11 +11,11 @@ import { usePlaygroundTexts } from './texts.ts'
 interface CitationProps {
   agentId: string
   source: CitedSource
-  /** `mark`: within the text. `chip`: under it, with its title. */
+  /** `mark`: inside the text. `chip`: below the text, with its title. */
   look: 'mark' | 'chip'
 }
 
-/** Opens the card of a source. */
+/** A button that opens the details of a source. */
 export function Citation({ agentId, source, look }: CitationProps) {
   const texts = usePlaygroundTexts().source
   const name = texts.mark(source.index, source.title)
@@ -35,7 +35,7 @@ export function Citation({ agentId, source, look }: CitationProps) {
           </span>
         </AriaButton>
       )}
-      {/* It is the dialog itself, so that its hidden buttons stand within it. */}
+      {/* The popover itself is the dialog, so that its hidden close buttons are inside it. */}
       <Popover aria-label={name} className="popover playground-card" placement="bottom start" offset={6}>
         <Card agentId={agentId} source={source} />
       </Popover>
@@ -43,7 +43,7 @@ export function Citation({ agentId, source, look }: CitationProps) {
   )
 }
 
-/** So much of a snippet tells its passage from all others. */
+/** Length of the snippet start that identifies its passage. */
 const FIND_CHARS = 200
 
 function Card({ agentId, source: { title, page, snippet, score, documentId, url } }: Omit<CitationProps, 'look'>) {

@@ -3,7 +3,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { usePlaygroundTexts } from './texts.ts'
 
 interface ComposerProps {
-  /** What stands in it at first. */
+  /** Initial text. */
   text: string
   canSend: boolean
   isWriting: boolean
@@ -12,7 +12,7 @@ interface ComposerProps {
   onStop(): void
 }
 
-/** Where a message is written. On a phone Enter begins a new line, as everywhere there. */
+/** The message input. On a phone, Enter inserts a new line, as in other apps. */
 export function Composer({ text, canSend, isWriting, isStopping, onSend, onStop }: ComposerProps) {
   const texts = usePlaygroundTexts().composer
   const [typed, setTyped] = useState(text)
@@ -27,7 +27,7 @@ export function Composer({ text, canSend, isWriting, isStopping, onSend, onStop 
   }
   const stop = () => {
     onStop()
-    // The button goes with the reply.
+    // The stop button disappears with the reply.
     field.current?.focus()
   }
   const onKeyDown = (event: KeyboardEvent) => {

@@ -5,11 +5,11 @@ import { Pace } from '../../ui/pace.ts'
 
 export type Format = 'markdown' | 'html'
 
-/** How a message is sent. */
+/** Options of a message. */
 export interface Wishes {
   format: Format
   additionalContext: string
-  /** Whom the session is of, where one is made; empty for somebody new. */
+  /** User of a new session; empty for a new user. */
   externalUserId: string
 }
 
@@ -22,21 +22,21 @@ export interface Reply {
   sources?: CitedSource[]
   usage?: Usage
   trace?: Trace
-  /** Read from the history: what is beside it has to be asked for. */
+  /** Read from the history: its sources and trace must be fetched. */
   isKept: boolean
-  /** How often it was made anew here. */
+  /** How often it was regenerated here. */
   made: number
 }
 
-/** A message of the user with the reply to it. */
+/** A message of the user with its reply. */
 export interface Turn {
   key: number
   text: string
-  /** Of the message of the user, once it is stored. */
+  /** Id of the user's message, once it is stored. */
   messageId?: string
-  /** `lost`: the connection is gone, and taken up again. `stopped`: there is no reply, and no fault. */
+  /** `lost`: the stream is lost and will be resumed. `stopped`: there is no reply and no error. */
   state: 'sending' | 'replying' | 'lost' | 'done' | 'failed' | 'stopped'
-  /** The reply as far as it is there, in Markdown. */
+  /** The partial reply, in Markdown. */
   growing: string
   isStopping: boolean
   reply?: Reply
@@ -46,13 +46,13 @@ export interface Turn {
 export interface Talk {
   turns: readonly Turn[]
   session?: { id: string; name: string }
-  /** The history is on its way. */
+  /** The history is loading. */
   isLoading: boolean
   loadError?: unknown
 }
 
 const INCLUDE: SendMessageBody['include'] = ['sources', 'usage', 'trace']
-/** Between tries to take up a stream that was lost; at once when the browser says that the network is back. */
+/** Delays between attempts to resume a lost stream. The browser's `online` event ends a delay at once. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000]
 
 type Stream = AsyncIterable<TurnEvent>
@@ -61,19 +61,19 @@ export const isBusy = ({ state }: Turn) => state === 'sending' || state === 'rep
 
 let made = 0
 
-/** One session, as it is held in the playground. It goes on while other pages are shown. */
+/** A session in the playground. It continues while other pages are shown. */
 export class Conversation {
   #talk: Talk
   #lastKey = 0
-  /** Of the turn that runs. */
+  /** Render pace of the running turn. */
   #pace = this.#newPace()
   #isOpened = false
   readonly #client: Repartee
   readonly #agentId: string
   readonly #listeners = new Set<() => void>()
-  /** Tells it from all others of this page. */
+  /** Unique among the conversations of this page. */
   readonly number = ++made
-  /** Told of the session as soon as it is made. */
+  /** Called as soon as a session is created. */
   onSession: (sessionId: string) => void = () => {}
 
   constructor(client: Repartee, agentId: string, sessionId?: string) {
@@ -96,7 +96,7 @@ export class Conversation {
   }
   readonly snapshot = () => this.#talk
 
-  /** Reads the history of a session that there was before, and follows the turn that still runs in it. */
+  /** Reads the history of an existing session, and follows its running turn. */
   async open(): Promise<void> {
     const { sessionId } = this
     if (this.#isOpened || sessionId === undefined || !this.#talk.isLoading) return
@@ -118,7 +118,7 @@ export class Conversation {
     }
   }
 
-  /** Tries once more to read the history. */
+  /** Reads the history again. */
   reopen(): void {
     const { session, turns } = this.#talk
     this.#show({ turns, isLoading: true, ...(session && { session }) })
@@ -131,13 +131,13 @@ export class Conversation {
     void this.#sendTurn(turn.key, wishes)
   }
 
-  /** Sends a message that failed once more; where the service has it, it goes on with it. */
+  /** Sends a failed message again. If the service has stored it, the service continues with it. */
   again(key: number, wishes: Wishes): void {
     this.#change(key, { state: 'sending', growing: '', error: undefined, isStopping: false })
     void this.#sendTurn(key, wishes)
   }
 
-  /** Makes the last reply anew. */
+  /** Regenerates the last reply. */
   regenerate(key: number, { format, additionalContext }: Wishes): void {
     const turn = this.#find(key)
     const { sessionId } = this
@@ -149,7 +149,7 @@ export class Conversation {
     void this.#follow(key, () => this.#client.messages.streamRegenerate(this.#agentId, sessionId, id, body, { idempotencyKey }))
   }
 
-  /** Stops the reply that is being made. What is there of it stays. */
+  /** Stops the running reply. The text so far stays. */
   stop(): void {
     const turn = this.#talk.turns.at(-1)
     if (turn === undefined || !isBusy(turn) || turn.isStopping) return
@@ -179,7 +179,7 @@ export class Conversation {
     return session.id
   }
 
-  /** A message without a reply: what became of it? */
+  /** Reads the state of the turn of a message without a reply. */
   async #lookAt(key: number, messageId: string): Promise<void> {
     const { message } = await this.#client.messages.get(this.#agentId, this.sessionId!, messageId)
     if (message.turn === 'failed') this.#change(key, { state: 'failed' })
@@ -191,7 +191,7 @@ export class Conversation {
   readonly #resume = (messageId: string, lastEventId?: string): Stream =>
     this.#client.messages.resume(this.#agentId, this.sessionId!, messageId, { lastEventId })
 
-  /** Follows a turn to its end, however often the connection breaks. */
+  /** Follows a turn until it ends, and resumes the stream after every lost connection. */
   async #follow(key: number, begin: () => Stream): Promise<void> {
     this.#pace = this.#newPace()
     const seen: { messageId?: string; lastEventId?: string } = {}
@@ -233,7 +233,7 @@ export class Conversation {
 
   #fail(key: number, error: unknown): void {
     const isStopped = error instanceof ReparteeError && error.code === 'turn_cancelled'
-    // A reply that could not be made anew stays.
+    // If regenerating failed, the previous reply stays.
     const state = this.#find(key)?.reply !== undefined ? 'done' : isStopped ? 'stopped' : 'failed'
     this.#change(key, { state, growing: '', isStopping: false, error: isStopped ? undefined : error })
   }
@@ -258,7 +258,7 @@ export class Conversation {
     return new Pace(() => this.#show(this.#talk))
   }
 
-  /** Text comes in many pieces; all that have come are drawn at once. */
+  /** Collects the pieces of text, so that one render draws all of them. */
   #grow(key: number, text: string): void {
     const turns = this.#talk.turns.map((turn) => (turn.key === key ? { ...turn, growing: turn.growing + text } : turn))
     this.#talk = { ...this.#talk, turns }
@@ -271,7 +271,7 @@ export class Conversation {
 
   #show(next: Talk): void {
     this.#pace.rest()
-    // A new value, also where it is the one that has grown.
+    // React renders only if the object is new, even if the text in it grew.
     this.#talk = { ...next }
     for (const listener of this.#listeners) listener()
   }
@@ -293,7 +293,7 @@ function toReply({ aiMessage, followUps, sources, usage, trace }: Answer, before
   }
 }
 
-/** Resolves after a time, or as soon as the browser is online again. */
+/** Resolves after a delay, or as soon as the browser is online again. */
 function backOnline(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {

@@ -20,7 +20,7 @@ interface DetailsProps {
   place: MessagePlace
 }
 
-/** How a reply came about. */
+/** Shows the trace of a reply. */
 export function Details({ isOpen, onClose, turn, reply, place }: DetailsProps) {
   const texts = usePlaygroundTexts().details
   const { trace, usage, content } = reply
@@ -154,7 +154,7 @@ function Attempts({ trace: { attempts, finish } }: { trace: Trace }) {
           </thead>
           <tbody>
             {attempts.map(({ model, outcome, ms }, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a call is known by its place alone
+              // biome-ignore lint/suspicious/noArrayIndexKey: calls have no id, only a position
               <tr key={place}>
                 <td>
                   <bdi className="mono">{model}</bdi>

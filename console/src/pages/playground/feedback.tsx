@@ -11,7 +11,7 @@ import { usePlaygroundTexts } from './texts.ts'
 
 type Rating = Feedback['rating']
 
-/** Says whether a reply was good, and what of it. */
+/** Sends a rating of a reply, with an optional comment. */
 export function FeedbackButtons({ place, given }: { place: MessagePlace; given: Feedback | undefined }) {
   const texts = usePlaygroundTexts()
   const uiTexts = useUiTexts()
@@ -32,7 +32,7 @@ export function FeedbackButtons({ place, given }: { place: MessagePlace; given: 
   const rate = async (next: Rating) => {
     setOwn(next)
     setAsking(true)
-    // What was said of it stays.
+    // An earlier comment stays.
     const said = given?.comment === undefined ? {} : { comment: given.comment }
     if (!(await say({ ...said, rating: next }))) setOwn(undefined)
   }

@@ -18,7 +18,7 @@ import { useConversation } from './use-conversation.ts'
 
 const NO_WISHES: Wishes = { format: 'markdown', additionalContext: '', externalUserId: '' }
 
-/** A conversation with the agent, with all that can be known of it. */
+/** A test conversation with the agent, with all details of each reply. */
 export default function Playground({ agentId }: PageProps) {
   const texts = usePlaygroundTexts()
   useEffect(preloadMarkdown, [])

@@ -8,7 +8,7 @@ import { nameOf } from '../parts/session-name.ts'
 import type { Format, Talk, Wishes } from './conversation.ts'
 import { usePlaygroundTexts } from './texts.ts'
 
-/** As the service takes it; empty is nobody yet. */
+/** A UUID, or empty if no user is selected yet. */
 export const isUuid = (text: string) => text === '' || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 interface OptionsProps {
@@ -17,7 +17,7 @@ interface OptionsProps {
   session: Talk['session']
 }
 
-/** How messages are sent, and in which session. */
+/** Options for the next messages, and the current session. */
 export function Options({ wishes, onChange, session }: OptionsProps) {
   const texts = usePlaygroundTexts().settings
   const time = useFormat()

@@ -1,7 +1,7 @@
-/** Replies as HTML begin with an element that the service makes; it does not tell which of the two a reply is. */
+/** The service does not report the format of a reply. A reply in HTML begins with an element that the service creates. */
 export const isHtml = (content: string) => /^\s*<(p|h[1-6]|ul|ol|blockquote|pre|table|hr|div)[\s>/]/i.test(content)
 
-/** A reply as it is read out: without marks of sources and of emphasis. */
+/** Returns a reply as plain text for screen readers, without citation marks and emphasis. */
 export function toPlainText(content: string): string {
   const text = isHtml(content) ? (new DOMParser().parseFromString(content, 'text/html').body.textContent ?? '') : content
   return text

@@ -22,7 +22,7 @@ interface ReplyViewProps {
   onRegenerate(): void
 }
 
-/** A reply that is complete, with what belongs to it. */
+/** A complete reply with its sources, follow-ups and actions. */
 export function ReplyView({ turn, reply: told, place, isLast, onSend, onRegenerate }: ReplyViewProps) {
   const texts = usePlaygroundTexts()
   const kept = useOrigin(place, told.isKept).data
@@ -31,7 +31,7 @@ export function ReplyView({ turn, reply: told, place, isLast, onSend, onRegenera
   const [picked, setPicked] = useState<number>()
   const [isOpen, setOpen] = useState(false)
   const all = earlier.length + 1
-  // A reply that was made anew is shown as it is now.
+  // After a reply is regenerated, the newest version is shown.
   const version = Math.min(picked ?? all, all)
   const isNewest = version === all
   const content = isNewest ? reply.content : earlier[version - 1]!.content
@@ -112,7 +112,7 @@ function Versions({ version, all, onPick }: { version: number; all: number; onPi
   )
 }
 
-/** In passing: which model it was, how long it took, and what it cost. */
+/** Short facts: the model, the duration and the cost. */
 function Facts({ reply: { model, trace, usage } }: { reply: Reply }) {
   const texts = usePlaygroundTexts().reply
   const format = useFormat()

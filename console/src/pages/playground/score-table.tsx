@@ -7,7 +7,7 @@ import { usePlaygroundTexts } from './texts.ts'
 
 type Passage = Trace['passages'][number]
 
-/** The passages of a reply, with their scores by each method; the bars compare within a column. */
+/** The passages of a reply with their score per method. Bars are relative to the maximum of their column. */
 export function ScoreTable({ agentId, passages }: { agentId: string; passages: readonly Passage[] }) {
   const texts = usePlaygroundTexts().details
   const rights = useRights()
@@ -15,7 +15,7 @@ export function ScoreTable({ agentId, passages }: { agentId: string; passages: r
   if (passages.length === 0) return <p className="muted">{texts.noPassages}</p>
   const most = (of: (passage: Passage) => number | undefined) => Math.max(...passages.map((one) => of(one) ?? 0))
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by the keyboard
     <section className="playground-scores" tabIndex={0} aria-label={texts.score}>
       <table className="playground-table">
         <thead>

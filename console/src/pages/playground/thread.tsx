@@ -15,19 +15,19 @@ interface ThreadProps {
   conversation: Conversation
   talk: Talk
   wishes: Wishes
-  /** How many messages were sent from here. */
+  /** Number of messages sent here. */
   sent: number
   onSend(text: string): void
 }
 
-/** What was said so far. */
+/** The messages so far. */
 export function Thread({ agentId, conversation, talk, wishes, sent, onSend }: ThreadProps) {
   const texts = usePlaygroundTexts()
   const { box, content, isAtEnd, goToEnd, onScroll } = useEnd(sent)
   const { turns, session } = talk
   return (
     <div className="playground-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by the keyboard */}
       <section ref={box} className="playground-thread" aria-label={texts.thread} tabIndex={0} onScroll={onScroll}>
         <div ref={content} className="playground-turns">
           {talk.isLoading ? (
@@ -65,7 +65,7 @@ export function Thread({ agentId, conversation, talk, wishes, sent, onSend }: Th
   )
 }
 
-/** What the agent shows before the first message. */
+/** The greeting and the starters, before the first message. */
 function Beginning({ agentId, isEmpty, onSend }: { agentId: string; isEmpty: boolean; onSend(text: string): void }) {
   const texts = usePlaygroundTexts()
   const { data: agent } = useAgent(agentId)
@@ -98,7 +98,7 @@ function Beginning({ agentId, isEmpty, onSend }: { agentId: string; isEmpty: boo
   )
 }
 
-/** Reads out that the agent writes, and then what it wrote, once each. */
+/** Announces to screen readers, once each, that the agent is writing and then its reply. */
 function Announcer({ talk: { turns } }: { talk: Talk }) {
   const texts = usePlaygroundTexts()
   const last = turns.at(-1)

@@ -17,7 +17,7 @@ interface TurnViewProps {
   onRegenerate(): void
 }
 
-/** A message of the user with what came of it. */
+/** A message of the user with its reply or error. */
 export const TurnView = memo(
   function TurnView({ turn, agentId, sessionId, isLast, onSend, onAgain, onRegenerate }: TurnViewProps) {
     const texts = usePlaygroundTexts()
@@ -61,11 +61,11 @@ export const TurnView = memo(
       </div>
     )
   },
-  // The functions do the same however often they are made.
+  // The callbacks are not compared: each new instance does the same.
   (before, now) => before.turn === now.turn && before.isLast === now.isLast && before.sessionId === now.sessionId && !now.isLast,
 )
 
-/** The reply while it is being made. Its marks get their sources when it is complete. */
+/** A reply that is still being generated. Its citation marks get their sources when it is complete. */
 function Growing({ text }: { text: string }) {
   const texts = usePlaygroundTexts()
   return (

@@ -4,7 +4,7 @@ import { useLocation, useSearch } from 'wouter'
 import { useClient } from '../../session/session.tsx'
 import { Conversation } from './conversation.ts'
 
-/** The last conversation with each agent, to which the reader comes back from other pages. */
+/** The last conversation with each agent, so that the reader can return to it from other pages. */
 const held = new WeakMap<Repartee, Map<string, Conversation>>()
 
 function heldBy(client: Repartee): Map<string, Conversation> {
@@ -13,7 +13,7 @@ function heldBy(client: Repartee): Map<string, Conversation> {
   return own
 }
 
-/** The conversation that the address names. Without a session in it: the last one that was held here, or a new one. */
+/** The conversation in the address. If there is none: the last conversation of this tab, or a new one. */
 export function useConversation(agentId: string, sessionId: string | undefined) {
   const client = useClient()
   const [, navigate] = useLocation()
@@ -43,7 +43,7 @@ export function useConversation(agentId: string, sessionId: string | undefined) 
     }
   }, [conversation, navigate, home])
   useEffect(() => {
-    // Back from another page: the address says which session it is.
+    // After a return from another page, the address must name the session.
     if (sessionId === undefined && conversation.sessionId !== undefined)
       navigate(`${home}/${conversation.sessionId}`, { replace: true })
   }, [sessionId, conversation, navigate, home])

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-/** So near to the end counts as at it. */
+/** A distance to the end below this counts as the end. */
 const NEAR_PX = 48
 
-/** Keeps a box that grows at its end, for as long as the reader is there. `moved` counts what takes the reader there anyhow. */
+/** Scrolls a growing box to its end while the reader is there. When `moved` changes, it always scrolls to the end. */
 export function useEnd(moved: number) {
   const box = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)
@@ -24,11 +24,11 @@ export function useEnd(moved: number) {
     observer.observe(current)
     return () => observer.disconnect()
   }, [])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the count that takes the reader there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new count scrolls to the end
   useEffect(goToEnd, [moved, goToEnd])
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current!
-    // The box may have grown since it was scrolled: only who goes up leaves the end.
+    // The box may have grown after the scroll, so only scrolling up leaves the end.
     if (scrollHeight - scrollTop - clientHeight < NEAR_PX) sticks.current = true
     else if (scrollTop < lastTop.current) sticks.current = false
     lastTop.current = scrollTop

@@ -11,7 +11,7 @@ interface Figure {
   hints: string[]
 }
 
-/** What the metrics of the process come to. */
+/** Figures from the metrics of the process. */
 export function Figures({ metrics: { data, error, refetch } }: { metrics: ReturnType<typeof useMetrics> }) {
   const texts = useSystemTexts()
   const figures = useFigures(data ?? [])
@@ -71,7 +71,7 @@ function useFigures(samples: readonly Sample[]): Figure[] {
     },
     {
       label: texts.tokens,
-      // Those that were cached are a part of those that went in.
+      // Cached tokens are already included in the input tokens.
       value: format.compact(sumOf(samples, 'repartee_model_tokens_total', ({ kind }) => kind !== 'cached')),
       hints: [texts.cost(format.money(sumOf(samples, 'repartee_model_cost_dollars_total')))],
     },

@@ -11,7 +11,7 @@ import { useSystemTexts } from './texts.ts'
 
 const PAGES = ['operations', 'monitoring', 'configuration', 'models', 'security', 'errors'] as const
 
-/** How the service is. */
+/** The state of the service. */
 export default function System() {
   const texts = useSystemTexts()
   const metrics = useMetrics()

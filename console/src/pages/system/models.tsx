@@ -13,7 +13,7 @@ interface Provider {
   embedding: string[]
 }
 
-/** What can be chosen for agents, by provider. */
+/** The models that agents can use, by provider. */
 export function Models({ models: { data, error, isPending, refetch } }: { models: ReturnType<typeof useModels> }) {
   const texts = useSystemTexts()
   const providers: Provider[] = Object.entries(Object.groupBy(data ?? [], ({ provider }) => provider)).map(

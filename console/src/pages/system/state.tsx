@@ -7,7 +7,7 @@ import { Card } from '../../ui/card.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { useSystemTexts } from './texts.ts'
 
-/** Whether it runs, whether it takes requests, and which program it is. */
+/** Shows whether the service runs, whether it is ready, and its build. */
 export function State({ samples }: { samples: Sample[] | undefined }) {
   const texts = useSystemTexts()
   const format = useFormat()

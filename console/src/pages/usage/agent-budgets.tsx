@@ -13,7 +13,7 @@ import { useUsageTexts } from './texts.ts'
 
 const isLimited = (agent: Agent) => hasBudget(agent) || agent.budget.tokensPerUserPerDay !== null
 
-/** Agents with what they may spend, those that have limits first. */
+/** The budgets of the agents; agents with limits come first. */
 export function AgentBudgets() {
   const texts = useUsageTexts()
   const format = useFormat()

@@ -16,13 +16,13 @@ import { useUsageTexts } from './texts.ts'
 
 const nextMidnight = () => new Date().setUTCHours(24, 0, 0, 0)
 
-/** Budgets, and what is used of them today. */
+/** Budgets, and their usage today. */
 export default function Usage() {
   const texts = useUsageTexts()
   const format = useFormat()
   const { isPending: noAgents } = useAgents()
   const { isPending: noKeys } = useKeys()
-  // What stands below is shown when all above it has its size, so that nothing is pushed down.
+  // Each section is shown when the sections above it have their size, so that nothing shifts down.
   return (
     <Page title={texts.title} description={`${texts.description} ${texts.resets(format.ago(nextMidnight()))}`}>
       <AgentBudgets />

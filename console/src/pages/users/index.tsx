@@ -21,7 +21,7 @@ import { useUiTexts } from '../../ui/texts.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUserTexts } from './texts.ts'
 
-/** The end users of an agent: what is kept of them can be seen, handed over, and erased. */
+/** The end users of an agent, with actions to export and erase their data. */
 export default function UsersPage({ agentId }: PageProps) {
   const texts = useUserTexts()
   const [text, setText] = useState('')
@@ -125,7 +125,7 @@ function UserTable({ agentId, users, isSearch }: { agentId: string; users: reado
   )
 }
 
-/** Makes a file of all that is kept of a user. */
+/** Exports all data of a user to a file. */
 function useSave(agentId: string) {
   const texts = useUserTexts()
   const uiTexts = useUiTexts()

@@ -15,7 +15,7 @@ import { useWebhookTexts } from './texts.ts'
 
 const TONES: Record<Delivery['state'], Tone> = { waiting: 'accent', delivered: 'good', failed: 'bad' }
 
-/** What was sent to a webhook, with a second try for each. */
+/** The deliveries of a webhook, with a retry action for each. */
 export function DeliveryList({ webhookId }: { webhookId: string }) {
   const texts = useWebhookTexts().deliveries
   const { deliveries, total, isPending, isFetching, error, refetch, more } = useDeliveries(webhookId)

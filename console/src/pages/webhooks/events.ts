@@ -1,6 +1,6 @@
 import type { WebhookEvent } from '../../queries/webhooks.ts'
 
-/** What a webhook can be told of, what is wanted most first. */
+/** All webhook event types, most useful first. */
 export const EVENTS = [
   'message.completed',
   'turn.failed',

@@ -27,7 +27,7 @@ export function NewWebhook({ onClose, onCreated }: { onClose(): void; onCreated(
     setTried(true)
     if (!isAddress(url) || events.length === 0 || agentIds?.length === 0) return
     const body = { url: url.trim(), events, ...(agentIds !== null && { agentIds }) }
-    // The secret is shown also to who did not wait for it: it comes only once.
+    // Show the secret even if the dialog was closed early: the service returns it only once.
     mutateAsync(body).then(onCreated, () => {})
   }
   return (

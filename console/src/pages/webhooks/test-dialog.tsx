@@ -9,7 +9,7 @@ import { useWebhookTexts } from './texts.ts'
 
 export type Trial = ReturnType<typeof useTrial>
 
-/** A test of a webhook, and what came of it, until that was seen. */
+/** State of a webhook test and its result. */
 export function useTrial() {
   const { mutate, data, error, isPending, reset } = useTestWebhook()
   const [isOpen, setOpen] = useState(false)

@@ -18,7 +18,7 @@ import { TestDialog, useTrial } from './test-dialog.tsx'
 import { useWebhookTexts } from './texts.ts'
 import { WebhookState } from './webhook-table.tsx'
 
-/** One webhook, with what was sent to it. The service lists webhooks only, and never more than one page of them. */
+/** One webhook with its deliveries. The service can only list webhooks, and never returns more than one page of them. */
 export function WebhookPage({ webhookId }: { webhookId: string }) {
   const texts = useWebhookTexts()
   const { webhooks, isPending, error, refetch } = useWebhooks()
@@ -49,7 +49,7 @@ function Back() {
   return <BackLink href="/webhooks">{texts.title}</BackLink>
 }
 
-/** It may be gone from the list before it is known to be deleted. */
+/** The webhook may disappear from the list before its deletion is confirmed. */
 function Found({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }) {
   const texts = useWebhookTexts()
   const [isLeaving, setLeaving] = useState(false)
