@@ -1,13 +1,13 @@
-// Quality and speed of the extractive answers, in one process and without a service:
+// Measures the quality and speed of extractive answers in one process, without a service:
 //   node bench/answers.ts FOLDER [--sets squad2-a,oob-a] [--most 2500] [--by] [--follow-ups]
-// FOLDER holds test collections, one folder each: corpus, queries, qrels and answers as gzipped JSON Lines.
+// FOLDER contains test collections, one folder each: corpus, queries, qrels and answers as gzipped JSON Lines.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ANSWER_THRESHOLD } from '../src/core/ports/retrieval.ts'
 import { Base, type Query, readSet } from './base.ts'
 import { auc, balancedAccuracy, countWords, holdsAnswer, mean, percentile } from './measures.ts'
 
-// Questions of a set after which follow-ups are looked at.
+// Number of questions per set whose follow-ups are checked.
 const FOLLOWED = 150
 const { values: options, positionals } = parseArgs({
   options: {
@@ -89,7 +89,7 @@ for (const set of options.sets.split(',')) {
   base.close()
 }
 
-/** Of the questions offered after answers: how many the base answers when asked. */
+/** Reports how many of the suggested follow-ups the base can answer. */
 function followUps(base: Base, queries: readonly Query[]): string {
   const offered = queries.flatMap((query) => base.suggest([query.text], base.retrieve(query.text, query.history)))
   const answered = offered.filter(({ text }) => base.extract(text, [], base.retrieve(text)).confidence >= ANSWER_THRESHOLD)

@@ -32,12 +32,12 @@ export interface Query {
   text: string
   lang?: string
   history: HistoryEntry[]
-  /** The question in words that can stand alone, where the set has them. */
+  /** The standalone form of the question, if the set has one. */
   rewrite?: string
-  /** Answers that count; empty where the set has none. */
+  /** Accepted answers. Empty if the set has none. */
   golds: string[]
   answerable: boolean
-  /** Ids of the documents that hold the answer. */
+  /** Ids of the documents that contain the answer. */
   relevant: Set<string>
 }
 
@@ -48,7 +48,7 @@ const readLines = <T>(path: string): T[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as T)
 
-/** A test collection: corpus, queries, judgements and answers as gzipped JSON Lines in a folder. */
+/** Reads a test collection: corpus, queries, judgements and answers as gzipped JSON Lines in a folder. */
 export function readSet(folder: string): { corpus: Item[]; queries: Query[] } {
   const answers = new Map(
     readLines<{ q: string; answers: string[]; answerable?: boolean }>(join(folder, 'answers.jsonl.gz')).map((answer) => [
@@ -79,9 +79,9 @@ export function readSet(folder: string): { corpus: Item[]; queries: Query[] } {
   return { corpus: readLines<Item>(join(folder, 'corpus.jsonl.gz')), queries }
 }
 
-/** A knowledge base in a folder of its own, filled through the service's own reading and indexing. */
+/** A knowledge base in its own folder, filled by the service's reading and indexing. */
 export class Base {
-  /** Id in the collection by id of the document. */
+  /** Maps document ids to ids of the collection. */
   readonly ids = new Map<string, string>()
   readonly #folder = mkdtempSync(join(tmpdir(), 'repartee-bench-'))
   #index: KnowledgeIndex | undefined
@@ -140,7 +140,7 @@ export class Base {
     return { passages: index.slots, frequency: (stem) => index.lists(`s${stem}`).df }
   }
 
-  /** Runs `work` where `statistics` may be asked. */
+  /** Runs `work` in a read of the index, where `statistics` is available. */
   within<T>(work: () => T): T {
     return this.#index!.read(work)
   }

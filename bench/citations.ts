@@ -1,8 +1,7 @@
-// How often a mark that is right is kept, and one that is wrong is taken out, at several least shares of held content.
-//   node bench/citations.ts FOLDER…       (test collections, see base.ts; with answers)
-// Right: sentences that hold the answer, whole, cut to the words around the answer, reworded (three content words of ten replaced by others),
-// and made of question and answer, each against their own passage. Wrong: the same against the other passages found for the question, and
-// against their own with a number changed.
+// Measures how often correct citations stay and wrong ones are removed, at several thresholds for the share of matching content.
+//   node bench/citations.ts FOLDER…       (test collections with answers, see base.ts)
+// Correct: sentences with the answer, each with its own passage: whole, cut to the words around the answer, reworded (3 content words in 10
+// replaced), or composed of question and answer. Wrong: the same with other passages found, and with a changed number and the own passage.
 import { basename } from 'node:path'
 import type { Hit } from '../src/core/ports/retrieval.ts'
 import { cite } from '../src/reply/cite.ts'
@@ -14,7 +13,7 @@ const QUESTIONS = 400
 const AROUND_WORDS = 6
 
 let seed = 7
-/** The same on every run. */
+/** Deterministic: the same numbers on every run. */
 const random = () => {
   seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
   return seed / 0x7fffffff

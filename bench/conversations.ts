@@ -1,7 +1,7 @@
-// How well questions in a conversation are told apart: those that the base answers, and those that it does not, whatever was said before.
+// Measures how well answerable and unanswerable questions are distinguished inside conversations.
 //   node bench/conversations.ts FOLDER
-// FOLDER holds test collections. Questions are asked after others: follow-ups as people asked them, and questions that stand alone after a
-// question and its reply, of the same document and of another. Of each base part is left out: what that part was asked cannot be answered.
+// FOLDER contains test collections. Questions come after others: real follow-ups, and standalone questions after a question and reply about
+// the same or another document. Part of each base is omitted, so that the questions about that part cannot be answered.
 import { join } from 'node:path'
 import type { HistoryEntry } from '../src/core/message.ts'
 import { ANSWER_THRESHOLD } from '../src/core/ports/retrieval.ts'
@@ -34,7 +34,7 @@ function rowsOf(base: Base, asked: readonly Asked[]): Row[] {
 
 const few = <T>(all: readonly T[]): T[] => all.filter((_, i) => i % Math.ceil(all.length / QUESTIONS) === 0)
 
-/** A question and what the base replies, as the beginning of a conversation. */
+/** Returns a question and the base's reply, as the start of a conversation. */
 function begun(base: Base, { text }: Query): HistoryEntry[] {
   const { quotes } = base.extract(text, [], base.retrieve(text))
   return [
@@ -43,7 +43,7 @@ function begun(base: Base, { text }: Query): HistoryEntry[] {
   ]
 }
 
-/** As short as questions in a chat are: two words of it that say something. */
+/** Shortens a question to the length usual in chats: two of its significant words. */
 function shortened(query: Query): Query {
   const words = contentStems(analyse(query.text)).length < 3 ? [] : (query.text.match(/[\p{L}\p{N}-]{4,}/gu) ?? [])
   const [first, second] = words.toSorted((a, b) => b.length - a.length)
@@ -52,7 +52,7 @@ function shortened(query: Query): Query {
     : { ...query, text: `And the ${[first, second].filter((word) => word !== undefined).join(' ')}?` }
 }
 
-/** Questions that stand alone, after one that the base answers. */
+/** Measures standalone questions after one that the base answers. */
 async function strangers(
   group: string,
   corpus: Item[],
@@ -78,7 +78,7 @@ async function strangers(
   return rows
 }
 
-/** Follow-ups in the conversations that they are from; and in others, where those stand alone that do not point back. */
+/** Measures follow-ups in their own conversations, and in others, where they are standalone unless they refer back. */
 async function followUps(group: string, corpus: Item[], queries: Query[]): Promise<Row[]> {
   const ids = corpus.map(({ id }) => id)
   const kept = new Set(ids.filter((_, i) => i % 3 !== 0))

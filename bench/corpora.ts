@@ -1,9 +1,9 @@
-// Sends collections of hostile input to a service and says what became of them: no answer of 5xx, no answer that takes long, no script that runs in a
-// browser, no request to a private address, no order obeyed.
+// Sends collections of hostile input to a service and checks the results: no 5xx, no slow response, no script that runs in a browser,
+// no request to a private address, no injected instruction obeyed.
 //   node bench/corpora.ts FOLDER [names of parts, default all]
-// FOLDER holds, each where there is one: strings/*.json, redos/*.json, json/*.json, http/*.json, paths/*.json, xss/*.json, markdown/*.json,
-// prompt-injection/*.json, ssrf/*.json (lists of texts, or of objects with a text under s, text, payload, markdown, url, or as `parts` to repeat, or as
-// base64 under b64 or raw_b64) and docs/manifest.json (file, expect).
+// FOLDER can contain strings/*.json, redos/*.json, json/*.json, http/*.json, paths/*.json, xss/*.json, markdown/*.json,
+// prompt-injection/*.json, ssrf/*.json: lists of texts, or of objects with a text (s, text, payload, markdown, url), with `parts` to
+// repeat, or with base64 (b64, raw_b64). It can also contain docs/manifest.json (file, expect).
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ import { startService } from '../test/support/service.ts'
 type Item = string | Record<string, unknown>
 const [folder, ...wanted] = process.argv.slice(2)
 if (folder === undefined) throw new Error('Say where the collections are: node bench/corpora.ts FOLDER')
-/** Longer is a hang. */
+/** A longer response counts as a hang. */
 const HANG_MS = 5_000
 const AT_ONCE = 8
 const DOCUMENT_WITHIN_MS = 60_000
@@ -58,7 +58,7 @@ const parts: Record<string, () => Promise<object>> = {
     await each(load('json'), async (item) => {
       const { name, expect } = item as { name: string; expect: string }
       const { status } = await ask(name, () => client.request('POST', '/agents', { bytes: bytesOf(item) }))
-      // Good JSON that is no agent is a bad request, too: only what is no JSON must never pass.
+      // Valid JSON that is no agent also gets a 400. Only invalid JSON must always be rejected.
       if (expect === 'reject' && status < 400) wrong.push(name)
     })
     return { takenThoughNoJson: wrong }
@@ -237,12 +237,12 @@ async function each(items: Item[], act: (item: Item) => Promise<unknown>): Promi
   )
 }
 
-/** Counts what comes back; an answer that is none is a 400, as far as those who go on are concerned. */
+/** Sends a request and records its result. A request without a response counts as a 400 for the callers. */
 async function ask(about: string, send: () => Promise<Answer>): Promise<Answer> {
   const begin = performance.now()
   totals.requests++
   const answer = await send().catch((error: NodeJS.ErrnoException): Answer => {
-    // What Node's own client does not send is not ours to count.
+    // Requests that Node's own client refuses to send do not count.
     if (!/^ERR_|EINVAL/.test(error.code ?? '')) problems.push(`no answer (${error.code}): ${about.slice(0, 60)}`)
     return { status: 400, headers: {}, rawHeaders: [], text: '', body: undefined }
   })

@@ -1,7 +1,7 @@
-// Quality of the extractive answers to questions about the documentation of products, in one process and without a service:
+// Measures the quality of extractive answers about product documentation in one process, without a service:
 //   node bench/documentation.ts FOLDER [NAME,NAME…]
-// `products.ts` says what FOLDER holds. A pattern matches one wording: a right answer in other words counts as wrong. A reply may also
-// hold the fact and still not help. Reading is more reliable.
+// `products.ts` describes FOLDER. A pattern matches one wording, so a correct answer in other words counts as wrong. A reply can also
+// contain the fact and still not help. Reading the replies is more reliable.
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
 import { countWords, mean, percentile } from './measures.ts'
 import { askProducts, says } from './products.ts'
@@ -10,9 +10,9 @@ interface Row {
   product: string
   found: 'answer' | 'closest' | 'nothing'
   confidence: number
-  /** Undefined of what cannot be answered. */
+  /** Undefined if the question cannot be answered. */
   isRight: boolean | undefined
-  /** Rank of the first passage that says it, from 0; -1 for none. */
+  /** Rank of the first passage that contains the answer, from 0. -1 if none does. */
   rank: number
   words: number
   isVerbatim: boolean

@@ -3,16 +3,16 @@ import type { Engine } from './stage.ts'
 import { type Cost, median } from './turns.ts'
 
 export interface Figure {
-  /** One of `goals`. */
+  /** A key of `goals`. */
   id: string
   engine?: Engine
   value: number
-  /** What it is compared with: the floor's, or that of the smallest size. */
+  /** The value for comparison: the floor's, or that of the smallest size. */
   base?: number
   ratio?: number
-  /** For the blank in the words of its goal. */
+  /** Fills the blank in the text of the goal. */
   to?: string
-  /** By size, for the plots. */
+  /** Values by size, for the plots. */
   points?: [size: number, value: number][]
   more?: Record<string, number>
 }
@@ -20,7 +20,7 @@ export interface Figure {
 export interface Options {
   engines: Engine[]
   rounds: number
-  /** For each measured thing in each round. */
+  /** Seconds for each measured item in each round. */
   seconds: number
   size: 'quick' | 'usual' | 'full'
   wants(id: string): boolean
@@ -35,7 +35,7 @@ export interface Scenario {
 
 export const keyOf = ({ id, engine }: Pick<Figure, 'id' | 'engine'>): string => (engine === undefined ? id : `${engine}/${id}`)
 
-/** Rounds of the same two things as one figure: of times the medians, of ratios the median of those within a round. */
+/** Combines rounds into one figure: medians of times, and the median of the ratios within each round. */
 export function compared(id: string, engine: Engine, rounds: { ours: Cost; base: Cost }[]): Figure {
   const all = (pick: (cost: Cost) => number, side: 'ours' | 'base') => median(rounds.map((round) => pick(round[side])))
   return {
@@ -57,14 +57,13 @@ export function compared(id: string, engine: Engine, rounds: { ours: Cost; base:
 
 export const whatOf = ({ id, to }: Figure): string => goals[id]!.what.replace('{to}', to ?? '')
 
-/** The bound that holds for a figure. */
 export function boundOf({ id, engine }: Pick<Figure, 'id' | 'engine'>): { most?: number; least?: number } {
   const { most, least, mostOnPostgres } = goals[id]!
   if (engine === 'postgres' && mostOnPostgres !== undefined) return mostOnPostgres === null ? {} : { most: mostOnPostgres }
   return { ...(most === undefined ? {} : { most }), ...(least === undefined ? {} : { least }) }
 }
 
-/** Undefined where there is nothing to meet. */
+/** Returns undefined if the figure has no goal. */
 export function isMet(figure: Figure): boolean | undefined {
   const { most, least } = boundOf(figure)
   const judged = (goals[figure.id] as Goal).by === 'ratio' ? figure.ratio : figure.value

@@ -9,35 +9,35 @@ import { type Cell, CONVERSATIONS, type Target } from '../src/store/backup/move/
 import { SqliteDatabase } from '../src/store/sqlite/sqlite-database.ts'
 import { SHARDS } from '../src/store/tables/sessions.ts'
 
-/** An agent, as many sessions of it, and as many messages in each of these. */
+/** An agent with this many sessions, and this many messages in each. */
 export interface AgentPlan {
   sessions: number
   messages: number
-  /** Sessions of one and the same user, spread over all; every other is of a user of its own. */
+  /** Sessions of one user, spread over all sessions. Each other session has its own user. */
   ofOneUser?: number
 }
 
-/** What is measured, in what was filled. */
+/** The filled data that measurements use. */
 export interface Filled {
   agentId: string
-  /** Some of the sessions, spread over all. */
+  /** Some of the sessions, spread evenly. */
   sessionIds: string[]
-  /** Some messages of the last session, from its first to its last: every hundredth of it. */
+  /** Every hundredth message of the last session, in order. */
   messageIds: string[]
-  /** The one with several sessions. */
+  /** The user with several sessions. */
   userId: string
 }
 
 const SOME = 2_000
 const ROWS = 5_000
 const WORDS = 'the a lamp street light burns when night falls over every town and nobody asks who pays for its oil'.split(' ')
-/** Some 90 characters. */
+/** Returns a text of about 90 characters. */
 const text = (n: number): string =>
   Array.from({ length: 17 }, (_, i) => WORDS[(n * 7 + i * i * (n % 13)) % WORDS.length]).join(' ')
 
 /**
- * Fills a new place with conversations, in the order of their keys, and makes it ready for a service. Rows are written as a move of data
- * writes them: a hundred times as fast as requests could.
+ * Fills an empty store with conversations in key order and prepares it for a service.
+ * Writes rows as a data move does, a hundred times as fast as requests could.
  */
 export async function fill(target: Target, plans: readonly AgentPlan[], tell = (_text: string) => {}): Promise<Filled[]> {
   const settings = await settingsOfAgent()
@@ -81,7 +81,7 @@ export async function fill(target: Target, plans: readonly AgentPlan[], tell = (
 const ASKED = { role: 'USER', turn: 'done' }
 const REPLIED = { role: 'AI', turn: null }
 
-/** So many of a list, evenly over it. */
+/** Returns `count` items, spread evenly over the list. */
 const spread = <T>(list: readonly T[], count: number): T[] =>
   Array.from(
     { length: Math.min(count, list.length) },
@@ -103,7 +103,7 @@ async function writer(target: Target, table: (typeof CONVERSATIONS)[number]) {
   }
 }
 
-/** As the service writes them for an agent that a model at hand answers for. */
+/** Returns the settings that the service stores for an agent with a configured model. */
 async function settingsOfAgent(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'repartee-fill-'))
   const db = new SqliteDatabase(folder)

@@ -1,12 +1,12 @@
 // Fits the weights of src/knowledge/answer/extract-answer.ts and prints them:
 //   node bench/fit-answers.ts FOLDER
-// FOLDER holds test collections with answers. Every second question is learned from, the others tell how well that went.
+// FOLDER contains test collections with answers. Half of the questions are for training, the other half for evaluation.
 import { join } from 'node:path'
 import { describe, featureNames } from '../src/knowledge/answer/features.ts'
 import { Base, readSet } from './base.ts'
 import { holdsAnswer, mean } from './measures.ts'
 
-/** A question: what is known of each unit, and whether a gold answer stands in it. */
+/** A question: the features of each unit, and whether the unit contains a gold answer. */
 interface Choice {
   set: string
   units: number[][]
@@ -14,7 +14,7 @@ interface Choice {
 }
 
 const SETS = ['squad2-a', 'xquad-a', 'native-a']
-// Questions of a set; more tell nothing new.
+// Questions per set. More do not change the result.
 const QUESTIONS = 2500
 const ROUNDS = 300
 const SHRINKAGE = 0.0005
@@ -39,7 +39,7 @@ async function choicesOf(folder: string, set: string): Promise<Choice[]> {
 const scoresOf = (weights: readonly number[], { units }: Choice): number[] =>
   units.map((features) => features.reduce((sum, value, i) => sum + value * weights[i]!, 0))
 
-/** Most likely weights where a unit is chosen in proportion to the exponential of its score, and any right one will do; by Adam. */
+/** Fits weights by maximum likelihood (softmax over units, any correct unit counts), with Adam. */
 function fit(choices: readonly Choice[]): number[] {
   const weights = featureNames.map(() => 0)
   const mean1 = featureNames.map(() => 0)

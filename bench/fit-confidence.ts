@@ -1,7 +1,7 @@
 // Fits the two figures of src/knowledge/query/confidence.ts and prints their weights:
 //   node bench/fit-confidence.ts FOLDER
-// FOLDER holds test collections. Bases are made of them in several sizes and languages, each without part of the documents that questions are
-// about: those questions cannot be answered.
+// FOLDER contains test collections. They become bases of several sizes and languages, each without part of the documents that questions are
+// about. Those questions cannot be answered.
 import { join } from 'node:path'
 import type { Retrieval } from '../src/core/ports/retrieval.ts'
 import { rank, signalsOf } from '../src/knowledge/answer/extract-answer.ts'
@@ -13,24 +13,24 @@ import { auc, balancedAccuracy } from './measures.ts'
 
 interface Row {
   group: string
-  /** One of the half that is learned from; the other tells how well that went. */
+  /** Whether the row is in the training half. The other half is for evaluation. */
   learned: boolean
   positive: boolean
   retrieval: number[]
   answer: ReturnType<typeof signalsOf>
 }
 
-// A refusal of what the base does hold is the worse mistake: it is met on every day, questions from elsewhere now and then.
+// Refusing an answerable question is the worse mistake: users see it daily, while unrelated questions are rare.
 const ANSWERABLE_COUNTS = 1.6
-// And more so where inflection and unfamiliar word boundaries keep question and answer apart, as in the groups of other languages: there the
-// second figure, which sees pieces of words, answers rather than refuses.
+// It is even worse in other languages, where inflection and unfamiliar word boundaries separate question and answer.
+// There the second figure, which sees pieces of words, should answer rather than refuse.
 const FOREIGN_COUNTS = 2
 const FOREIGN = new Set(['xquad-a', 'native-a'])
 const GROUP_COUNTS: Record<string, number> = { 'oob-a': 2 }
-// Questions of a base; more tell nothing new.
+// Questions per base. More do not change the result.
 const QUESTIONS = 800
 
-/** The retriever's signals, seen from outside. */
+/** Returns the retriever's signals, computed from its results. */
 function signalsFrom(base: Base, { query, hits }: Retrieval): RetrievalSignals {
   const best = hits[0]!
   const { passages, frequency } = base.statistics
@@ -70,7 +70,7 @@ async function rowsOf(group: string, corpus: Item[], queries: Query[]): Promise<
   return rows
 }
 
-/** Weighted logistic regression with a little shrinkage, by Newton's method; the constant first. `foreign`: what an answerable question of another language counts beside an English one. */
+/** Fits a weighted, slightly shrunk logistic regression by Newton's method; constant first. `foreign` weights answerable non-English questions. */
 function fit(rows: readonly Row[], featuresOf: (row: Row) => number[], foreign: number): number[] {
   const counts = new Map<string, number>()
   for (const { group, positive } of rows) counts.set(`${group} ${positive}`, (counts.get(`${group} ${positive}`) ?? 0) + 1)
@@ -101,7 +101,7 @@ function fit(rows: readonly Row[], featuresOf: (row: Row) => number[], foreign: 
   return weights
 }
 
-/** Gauss without pivoting: the matrix is positive definite. */
+/** Gaussian elimination without pivoting: the matrix is positive definite. */
 function solve(matrix: number[][], right: number[]): number[] {
   const size = right.length
   for (let i = 0; i < size; i++) {
@@ -127,7 +127,7 @@ const oob = readSet(join(folder, 'oob-a'))
 rows.push(...(await rowsOf('oob-a', oob.corpus, oob.queries)))
 for (const name of ['xquad-a', 'native-a']) {
   const { corpus, queries } = readSet(join(folder, name))
-  // By title, so that a whole article is away; where there is none, by document.
+  // Splits by title, so that whole articles are missing, or by document if there are no titles.
   const keyOf = (item: Item): string => item.title || item.id
   const keys = [...new Set(corpus.map(keyOf))]
   const kept = new Set(keys.filter((_, i) => i % 2 === 0))
@@ -139,7 +139,7 @@ for (const name of ['xquad-a', 'native-a']) {
     )),
   )
 }
-// Small bases: two articles of the English set, asked about themselves and as often about others.
+// Small bases: two English articles, with equally many questions about them and about others.
 const squad = readSet(join(folder, 'squad2-a'))
 const articles = [...Map.groupBy(squad.corpus, (item) => item.title ?? '').values()].filter((items) => items.length >= 10)
 for (let i = 0; i + 1 < articles.length; i += 2) {

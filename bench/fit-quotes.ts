@@ -1,6 +1,6 @@
 // Fits the figure `quoteConfidence` of src/knowledge/query/confidence.ts and prints its weights:
 //   node bench/fit-quotes.ts FOLDER [NAME,NAME…]
-// `products.ts` says what FOLDER holds. A quote is right if it matches the pattern of its question. Each product is judged by a fit on the others.
+// `products.ts` describes FOLDER. A quote is correct if it matches its question's pattern. Each product is evaluated with a fit on the others.
 import { extractAnswer, quoteSignalsOf, rank, signalsOf } from '../src/knowledge/answer/extract-answer.ts'
 import { describe } from '../src/knowledge/answer/features.ts'
 import { isBlock } from '../src/knowledge/answer/quotable.ts'
@@ -40,7 +40,7 @@ console.log(
     .join(', '),
 )
 
-/** One of the question; none where its best sentence is in running text. */
+/** Returns the row of a question. Empty if its best sentence is in running text. */
 function rowOf({ product, base, asking, retrieval, gold }: Asked): Row[] {
   return base.within(() => {
     const described = describe(asking, retrieval.hits, base.statistics)
@@ -54,7 +54,7 @@ function rowOf({ product, base, asking, retrieval, gold }: Asked): Row[] {
   })
 }
 
-/** Features differ in size, and the shrinkage must not. */
+/** Returns the scale of each feature, so that the shrinkage affects all features equally. */
 function scaleOf(all: readonly Row[]): { mean: number; spread: number }[] {
   return all[0]!.features.map((_, i) => {
     const mean = all.reduce((sum, { features }) => sum + features[i]!, 0) / all.length
@@ -82,7 +82,7 @@ function fit(learned: readonly Row[]): number[] {
   return weights
 }
 
-/** The weights of features as they are. */
+/** Converts weights of scaled features to weights of raw features. */
 function plain(weights: readonly number[]): number[] {
   const own = scale.map(({ spread }, i) => weights[i + 1]! / spread)
   return [weights[0]! - own.reduce((sum, weight, i) => sum + weight * scale[i]!.mean, 0), ...own]

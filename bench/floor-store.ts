@@ -1,4 +1,4 @@
-// Where the floor keeps what it is told: the fewest statements that do, by hand, in both engines.
+// The floor's store: the minimal statements, written by hand for both engines.
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 
@@ -17,7 +17,7 @@ export interface Talk {
   createdAt: string
 }
 
-/** `number` and `total` are of the row. */
+/** `number` and `total` come from the row. */
 export interface Known {
   number: number
   name: string
@@ -36,7 +36,7 @@ export interface FloorStore {
 const LISTED = `id, name, owner AS "userSessionId", total AS "totalMessages", last_at AS "lastMessageAt", created_at AS "createdAt"`
 const SHOWN = `id, role, content, created_at AS "createdAt"`
 
-/** Every commit is on the disk before it is answered; what is asked for in one turn of the event loop shares one. */
+/** Opens the SQLite store. Every commit is on disk before its response. Writes of one event loop turn share a commit. */
 export function openSqliteFloor(path: string): FloorStore {
   const db = new DatabaseSync(path)
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
@@ -82,7 +82,7 @@ export function openSqliteFloor(path: string): FloorStore {
   }
 }
 
-/** Each operation is one named statement, which is one transaction and one round trip. */
+/** Opens the PostgreSQL store. Each operation is one named statement: one transaction and one round trip. */
 export async function openPostgresFloor(connectionString: string): Promise<FloorStore> {
   const pool = new pg.Pool({ connectionString, max: 10 })
   await pool.query(`

@@ -1,5 +1,5 @@
-// What figures are compared with: bare node:http and node:sqlite, or pg, doing the service's main work by hand, with no checks, keys, limits,
-// documents, rendering or logs. What it takes is the machine's part; what the service takes beyond it is the service's own.
+// The baseline of the figures: the service's main work written directly on node:http and node:sqlite or pg, without checks, keys, limits,
+// documents, rendering or logs. Its cost is the machine's share; the rest of the service's cost is its own.
 //   node bench/floor.ts --model URL (--file PATH | --database URL)
 import { randomUUID } from 'node:crypto'
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { type Known, openPostgresFloor, openSqliteFloor, type Said } from './floor-store.ts'
 
-/** Messages that go to the model with the new one. */
+/** Number of earlier messages sent to the model with the new one. */
 const WINDOW = 20
 
 const { values } = parseArgs({ options: { model: { type: 'string' }, file: { type: 'string' }, database: { type: 'string' } } })
@@ -24,7 +24,7 @@ const server = createServer((asked, response) => {
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`))
 
-/** `/v1/agents/{agent}/sessions[/{session}/messages]`, and `/healthz`. */
+/** Handles `/v1/agents/{agent}/sessions[/{session}/messages]` and `/healthz`. */
 async function answer(asked: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path, query] = asked.url!.split('?')
   if (path === '/healthz') return send(response, 200, { success: true })
@@ -92,7 +92,7 @@ function askModel(body: string): Promise<IncomingMessage> {
   })
 }
 
-/** Hands on what the model says as it says it, and resolves to all of it. */
+/** Forwards the model's stream as it arrives. Resolves to the whole text. */
 async function pass(reply: IncomingMessage, response: ServerResponse): Promise<string> {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   let [content, rest] = ['', '']

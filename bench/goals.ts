@@ -1,14 +1,13 @@
-/** What a figure is held to. */
 export interface Goal {
   group: Group
   what: string
   unit: string
-  /** Judged by what was measured, or by how many times the floor (or the smallest size) it is. */
+  /** The judged quantity: the measured value, or its ratio to the floor (or to the smallest size). */
   by: 'value' | 'ratio'
-  /** Undefined where a figure is for information. */
+  /** Undefined if a figure is only informative. */
   most?: number
   least?: number
-  /** Where it differs with PostgreSQL; `null` for none. */
+  /** The limit with PostgreSQL, if it differs. `null` for none. */
   mostOnPostgres?: number | null
 }
 
@@ -29,7 +28,7 @@ const request = (what: string, most: number): Goal => ({
   most,
   mostOnPostgres: 1.6,
 })
-/** A bound of so many ms where a plain send takes the floor 0.16 ms, as a ratio, which holds on any machine. */
+/** A limit in ms, as a ratio to a plain send of the floor (0.16 ms). A ratio holds on any machine. */
 const besideSend = (what: string, ms: number): Goal => ({
   group: 'speed',
   what,
@@ -46,7 +45,7 @@ const growth = (what: string, most?: number, unit = CPU): Goal => ({
   ...(most === undefined ? {} : { most }),
 })
 
-/** What is measured in a knowledge base of so many passages. */
+/** Returns the goals for a knowledge base with `count` passages. */
 function searchGoals(
   count: number,
   { p50, p99, answer, index, memory }: Partial<Record<'p50' | 'p99' | 'answer' | 'index' | 'memory', number>>,
@@ -72,7 +71,7 @@ function searchGoals(
 
 const weight = (what: string, unit: string, most: number): Goal => ({ group: 'weight', what, unit, by: 'value', most })
 
-/** By the id of the figure, in the order of the report. */
+/** Goals by figure id, in the order of the report. */
 export const goals: Record<string, Goal> = {
   create: request('create a session', 1.4),
   'send-new': request('message and reply, new sessions', 1.6),

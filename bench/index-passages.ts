@@ -8,14 +8,14 @@ import { emptySome, Merge } from '../src/store/knowledge/index/merge.ts'
 import type { Item } from './base.ts'
 
 export interface Indexed {
-  /** Id in the corpus by id of the document. */
+  /** Maps document ids to ids of the corpus. */
   documents: Map<string, string>
   passages: number
-  /** With the merging of the index. */
+  /** Includes merging the index. */
   seconds: number
 }
 
-/** Makes a knowledge file of texts, without the service's keeping of tasks. `batch` go into one transaction; `whole` leaves them uncut. */
+/** Writes texts into a knowledge file, without the service's task records. `batch` texts share a transaction; `whole` leaves texts uncut. */
 export function indexPassages(path: string, corpus: Iterable<Item>, { batch: size = 16_000, whole = false } = {}): Indexed {
   const file = KnowledgeFile.openToWrite(path)
   const indexed: Indexed = { documents: new Map(), passages: 0, seconds: 0 }

@@ -1,7 +1,7 @@
-// What others feel while documents are ingested: the time of a send to one agent, in turns quiet and while another agent takes documents in.
+// Measures how ingestion affects others: the time of sends to one agent, alternately quiet and while another agent ingests documents.
 //   node bench/ingest.ts [documents, default 10000] [rounds, default 4]
-// Half of the documents are Markdown, the other half HTML, which is read in a process of its own.
-// The documents are sent by a process of its own: what that collects as garbage would stand in the times of the sends.
+// Half of the documents are Markdown, half are HTML, which is read in a separate process.
+// A separate process sends the documents, so that its garbage collection does not affect the measured times.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { MAIN } from './stage.ts'
 
 const QUIET_SENDS = 400
 const AT_ONCE = 4
-/** Between two sends. */
+/** Pause between two sends. */
 const PAUSE_MS = 10
 
 const words = 'lamp river stone window garden market paper cloud engine bridge summer copper silver ticket planet harbour'.split(
@@ -88,7 +88,7 @@ async function measure(): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The milliseconds of one message, in a new session. */
+/** Returns the milliseconds of one message in a new session. */
 async function send(agent: string): Promise<number> {
   const { session } = await ask('POST', `/agents/${agent}/sessions`, {})
   const begun = performance.now()
@@ -131,7 +131,7 @@ async function ask(method: string, path: string, body?: object): Promise<any> {
   return answer.body
 }
 
-/** Of the service itself, without the process that reads. */
+/** Returns the memory of the service itself, without its reading process. */
 function rssKb(service: Program): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1] ?? 0)
 }

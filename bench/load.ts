@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net'
 
 export interface Answer {
   status: number
-  /** As it came; where it came in chunks, with the lengths of these in it. */
+  /** Raw bytes. A chunked body includes its chunk lengths. */
   body: Buffer
   ms: number
-  /** Until the mark that was waited for came. */
+  /** Milliseconds until the mark arrived. */
   markMs: number | undefined
 }
 
-/** One connection that is kept, on a bare socket: an HTTP client that costs far less than what it measures. */
+/** A persistent connection on a bare socket: an HTTP client that costs far less than what it measures. */
 export class Connection {
   readonly #socket: Socket
   #got: Buffer = Buffer.alloc(0)
@@ -18,7 +18,7 @@ export class Connection {
   #begun = 0
   #mark: string | undefined
   #markMs: number | undefined
-  /** Of the whole answer, once its head is read; -1 where only its end tells. */
+  /** Size of the whole response, known after its head. -1 if only its end is known. */
   #size: number | undefined
   #bodyAt = 0
 
@@ -37,7 +37,7 @@ export class Connection {
     return new Connection(socket)
   }
 
-  /** Takes a request as `requestText` makes it; one at a time. */
+  /** Sends a request made by `requestText`. One request at a time. */
   ask(text: string, mark?: string): Promise<Answer> {
     this.#got = this.#got.subarray(0, 0)
     this.#size = undefined
@@ -78,10 +78,10 @@ export class Connection {
   }
 }
 
-/** JSON and events never hold this within. */
+/** Detects the last chunk. JSON and events never contain these bytes. */
 const endsChunks = (bytes: Buffer): boolean => bytes.toString('latin1', bytes.length - 5) === '0\r\n\r\n'
 
-/** A request as it goes over the wire. */
+/** Returns a request in its wire format. */
 export function requestText(method: string, path: string, headers: Record<string, string>, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body)
   const all = {
@@ -97,7 +97,7 @@ export interface Load {
   port: number
   connections: number
   seconds: number
-  /** The next request of this connection; none ends it. */
+  /** The next request of a connection. Undefined ends the connection. */
   next(connection: number): string | undefined
   mark?: string
   onAnswer?(answer: Answer): void
@@ -109,7 +109,7 @@ export interface Driven {
   seconds: number
 }
 
-/** Each connection asks again as soon as it has its answer. Throws where one is not of 2xx: what fails is not measured. */
+/** Sends requests on each connection, one after the other. Throws on a status other than 2xx, because failures must not be measured. */
 export async function drive({ port, connections, seconds, next, mark, onAnswer }: Load): Promise<Driven> {
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)))
   const [times, marks]: number[][] = [[], []]

@@ -1,9 +1,9 @@
-// The usual measures of answers, so that figures compare with published ones.
+// Standard measures of answers, comparable with published figures.
 
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu
 
-/** As SQuAD does: lower case, no punctuation, no English article. */
+/** Normalizes as SQuAD does: lower case, no punctuation, no English articles. */
 function plain(text: string): string {
   return text
     .normalize('NFKC')
@@ -14,7 +14,7 @@ function plain(text: string): string {
     .trim()
 }
 
-/** Whether a gold answer stands in the text: as whole words, or as characters where the script has no words. */
+/** Returns whether the text contains a gold answer: as whole words, or as characters in scripts without spaces. */
 export function holdsAnswer(text: string, golds: readonly string[]): boolean {
   const said = plain(text)
   return golds.some((gold) => {
@@ -26,17 +26,17 @@ export function holdsAnswer(text: string, golds: readonly string[]): boolean {
   })
 }
 
-/** Words of a reply; a character of a script without spaces counts as one. */
+/** Counts the words of a reply. In scripts without spaces, each character counts as a word. */
 export const countWords = (text: string): number => plain(text).replace(UNSPACED, ' $& ').split(' ').filter(Boolean).length
 
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 
-/** Nearest rank. */
+/** Nearest-rank percentile. */
 export const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0
 
-/** The chance that a case that should be above another is; ties count half. */
+/** Returns the probability that a positive case scores above a negative one. Ties count half. */
 export function auc(rows: readonly { positive: boolean; score: number }[]): number {
   const sorted = rows.toSorted((a, b) => a.score - b.score)
   const positives = rows.filter((row) => row.positive).length
@@ -50,7 +50,7 @@ export function auc(rows: readonly { positive: boolean; score: number }[]): numb
   return (ranks - (positives * (positives + 1)) / 2) / (positives * (rows.length - positives))
 }
 
-/** Mean of the shares decided rightly among the positive and among the others. */
+/** Returns the mean of the accuracies among positive and negative cases. */
 export function balancedAccuracy(rows: readonly { positive: boolean; score: number }[], threshold: number): number {
   const share = (of: readonly { positive: boolean; score: number }[]): number =>
     mean(of.map((row) => (row.score >= threshold === row.positive ? 1 : 0)))

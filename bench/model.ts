@@ -1,6 +1,6 @@
-// The model of a bench, in a process of its own: chat completions, whole and streamed, and embeddings, in OpenAI's protocol.
+// The model server of a benchmark, in its own process: whole and streamed chat completions, and embeddings, in OpenAI's protocol.
 //   node bench/model.ts
-// The name of the model tells what it says: `long` two kilobytes of Markdown, `trickle-N` a word a second for N seconds, any other a sentence at once.
+// Models: `long` returns two kilobytes of Markdown, `trickle-N` one word a second for N seconds, any other one sentence immediately.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -8,7 +8,7 @@ const DIMENSIONS = 384
 const WORDS_ARE = / +/
 const SENTENCE =
   'The lamps of the harbour are lit at dusk, and the keeper writes down in his book how much oil each of them has used up until the next morning.'
-/** As a model answers at length: paragraphs, a list, some code, a table. */
+/** A typical long reply: paragraphs, a list, code, a table. */
 const LONG = `## How the lamps are kept
 
 ${SENTENCE} The keeper walks **the whole pier**, *twice*, and turns down what burns too high; see [the book](https://example.org/book).
@@ -92,7 +92,7 @@ function trickle(response: ServerResponse, seconds: number): void {
   response.on('close', () => clearInterval(timer))
 }
 
-/** Texts that share words lie near each other: each word points one way. As base64, which is what is asked for. */
+/** Returns a base64 embedding. Each word has a direction, so texts that share words are similar. */
 function embedding(text: string, index: number): object {
   const vector = new Float32Array(DIMENSIONS)
   for (const word of text.toLowerCase().split(WORDS_ARE)) {

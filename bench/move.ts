@@ -1,4 +1,4 @@
-// A move of many sessions from a data folder into PostgreSQL and back, each killed several times and gone on with; both copies are compared.
+// Moves many sessions from a data folder into PostgreSQL and back. Kills and resumes each move several times, and compares the copies.
 //   node bench/move.ts [sessions, default 100000] [messages, default 1000000]
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// What the service does when more is asked of it than it can do. Finds the highest rate of messages that still has p99 <= 200 ms, sends at three times
-// that rate, and then at the rate itself again; the sample agent answers, from the product's documentation.
+// Measures the service under overload: finds the highest message rate with p99 <= 200 ms, sends at three times that rate, then at the rate
+// again. The sample agent answers from the product's documentation.
 //   node bench/overload.ts [seconds of overload, default 300]
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -90,7 +90,7 @@ try {
   rmSync(data, { recursive: true, force: true })
 }
 
-/** Steps up until it is too much, then halves the step. */
+/** Raises the rate until p99 exceeds the limit, then bisects. */
 async function highestRate(send: () => Promise<Answer>): Promise<number> {
   let good = 0
   let bad = Number.POSITIVE_INFINITY
@@ -109,7 +109,7 @@ async function highestRate(send: () => Promise<Answer>): Promise<number> {
   return good
 }
 
-/** So many a second, whether or not those before are answered. Resolves when all are. */
+/** Sends at a fixed rate, independent of responses. Resolves when all responses have arrived. */
 async function drive(rate: number, seconds: number, send: () => Promise<Answer>): Promise<Second[]> {
   const all: Second[] = Array.from({ length: Math.ceil(seconds) }, () => ({ sent: 0, statuses: {}, times: [] }))
   const open = new Set<Promise<void>>()

@@ -1,6 +1,6 @@
 import type { Item } from './base.ts'
 
-/** The words that texts are mostly made of, the frequent first; most of them are no use for a search. */
+/** The most frequent words of texts, in order of frequency. Most are useless for a search. */
 const FREQUENT =
   'the of and to in a is that for it was on with as by he at be this from are an or which his had not were have but they one all their you can has more when will would who what so up if out some into other its than them only then about these two may no there first time most any do people'.split(
     ' ',
@@ -12,19 +12,19 @@ const ENDINGS = ['', '', '', '', 's', 'ed', 'ing', 'er', 'ion']
 const VOCABULARY = 80_000
 const WORDS_A_PASSAGE = 50
 const WORDS_A_SENTENCE = 18
-/** Of the words of a passage, these many are of its subject: texts say again what they are about. */
+/** Texts repeat their subject: a passage has this many subject words, with this share of its words. */
 const SUBJECT_WORDS = 9
 const SUBJECT_SHARE = 0.2
-/** Of Mandelbrot's law: the word of rank r occurs as often as 1 / (r + SHIFT). */
+/** Shift of Mandelbrot's law: the frequency of the word with rank r is proportional to 1 / (r + SHIFT). */
 const SHIFT = 2.7
-/** And steeper than the law, as texts are: half of their words are the hundred most frequent. */
+/** Steeper than the law, like real texts: the hundred most frequent words make up half of a text. */
 const STEEPNESS = 2
 const TOTAL = Math.log((VOCABULARY + SHIFT) / (1 + SHIFT))
 
-/** Beyond this rank are words that nobody asks for. */
+/** Words beyond this rank do not occur in questions. */
 const RARE = 15_000
 
-/** Numbers below 1 that look like chance, the same ones for a seed. */
+/** Returns a generator of pseudo-random numbers below 1, determined by the seed. */
 function chance(seed: number): () => number {
   let state = seed | 0
   return () => {
@@ -37,7 +37,7 @@ function chance(seed: number): () => number {
 
 const known = new Map<number, string>()
 
-/** The word of a rank: one of the frequent ones, or one made of syllables, longer as it is rarer. */
+/** Returns the word of a rank: a frequent word, or one made of syllables that is longer if it is rarer. */
 function wordOf(rank: number): string {
   if (rank < FREQUENT.length) return FREQUENT[rank]!
   let word = known.get(rank)
@@ -61,7 +61,7 @@ function ranksOf(random: () => number): number[] {
   )
 }
 
-/** A passage of some 330 characters, in words as frequent as those of a language are: the same one for a number. */
+/** Returns the passage with a number: about 330 characters, with realistic word frequencies. Deterministic. */
 export function passageOf(number: number): Item {
   const words = ranksOf(chance(number + 1)).map(wordOf)
   const sentences: string[] = []
@@ -72,7 +72,7 @@ export function passageOf(number: number): Item {
   return { id: String(number), title: `Note ${number}`, text: sentences.join(' ') }
 }
 
-/** What somebody might ask whose answer is in the passage: five of its rarer words, among some that every question has. */
+/** Returns a question that a passage answers: five of its rarer words among common question words. */
 export function questionOf(number: number): string {
   const random = chance(-number - 1)
   const ranks = [...new Set(ranksOf(chance(number + 1)))].filter((rank) => rank >= FREQUENT.length && rank < RARE)
@@ -88,7 +88,6 @@ export function questionOf(number: number): string {
   return forms[number % forms.length]!
 }
 
-/** So many passages, one after the other. */
 export function* passages(count: number): Generator<Item> {
   for (let i = 0; i < count; i++) yield passageOf(i)
 }

@@ -1,10 +1,10 @@
-// Which regular expressions of the packages that run in the service take more time than the length of a text allows. Takes some minutes. Exits with 1 if there is one
-// that is not in the list below. Patterns of the source are measured by test/patterns.test.ts.
+// Finds regular expressions in the service's packages that take superlinear time. Takes some minutes. Exits with 1 if one is not in the
+// list below. test/patterns.test.ts measures the patterns of the source.
 //   PATTERN_CHARS=100000 node bench/patterns.ts
 import { readFileSync } from 'node:fs'
 import { isSuperlinear, patternsIn, pumped } from '../test/support/patterns.ts'
 
-/** What no text from outside reaches. By place: why. */
+/** Patterns that external text never reaches, by location, with the reason. */
 const OUT_OF_REACH: Record<string, string> = {
   'fastify/scripts/': 'a tool of its authors',
   'fast-json-stringify/index.js': 'runs on our schemas, at the start',
@@ -21,7 +21,7 @@ const OUT_OF_REACH: Record<string, string> = {
   'postgres-interval/': 'the same',
   'zod/': 'names in schemas',
 }
-/** They read documents, in the process with limits on time and memory. */
+/** These packages read documents in the process that has limits on time and memory. */
 const READERS = /^(?:pdfjs-dist|papaparse|numfmt|yauzl|jschardet)$/
 
 interface Locked {
@@ -38,7 +38,7 @@ const packages = Object.entries(lock.packages)
   .map(([path]) => path.slice('node_modules/'.length))
   .filter((name) => !READERS.test(name))
 
-/** Of a package, what does not run in the service. */
+/** Files of a package that do not run in the service. */
 const OTHER = /\/(?:tests?|bench|benchmarks?|examples?|docs|integration|umd)\/|\.test\.|\.min\./
 
 let all = 0

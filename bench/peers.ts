@@ -1,7 +1,7 @@
-// What other systems send to a language model by default, by their documentation and settings as of autumn 2026: the size of their pieces, how many of them, how much
-// of the conversation, and where the pieces stand. Nothing of them runs here. All of them rank with Repartee's own retrieval, which knows
-// the conversation, and have its instructions instead of their own templates; they pay neither for marks around the pieces nor for calls that
-// rewrite a question. All of that is in their favour, but for AnythingLLM, whose template is shorter.
+// Default prompts of other systems, by their documentation and settings as of autumn 2026: size and number of chunks, amount of
+// conversation, and position of the chunks. None of their code runs here. All use Repartee's retrieval, which knows the conversation, and its
+// instructions instead of their templates. Marks around chunks and calls that rewrite a question cost them nothing.
+// All of this is in their favour, except for AnythingLLM, whose template is shorter.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,13 +17,13 @@ import { readIndex } from './read-index.ts'
 
 export interface Peer {
   name: string
-  /** Characters of a piece, and of what it shares with the one before. */
+  /** Characters of a chunk, and characters that it shares with the previous one. */
   size: number
   overlap: number
   pieces: number
-  /** Messages of the conversation. */
+  /** Number of earlier messages in the prompt. */
   history: number
-  /** Where the pieces stand: with the instructions, or with the newest message. */
+  /** Position of the chunks: with the instructions, or with the newest message. */
   place: 'system' | 'message'
 }
 
@@ -40,7 +40,7 @@ export const peers: Peer[] = [
   { name: 'OpenAI file search', size: tokens(800), overlap: tokens(400), pieces: 20, history: WHOLE, place: 'message' },
 ]
 
-/** Texts in pieces of a size, that end at a paragraph, a sentence or at least a word, and share so much with the one before. */
+/** Splits a text into overlapping chunks that end at a paragraph, a sentence or at least a word. */
 export function cutInto(text: string, { size, overlap }: Pick<Peer, 'size' | 'overlap'>): string[] {
   const pieces: string[] = []
   for (let at = 0; ; ) {
@@ -53,7 +53,7 @@ export function cutInto(text: string, { size, overlap }: Pick<Peer, 'size' | 'ov
   }
 }
 
-/** The last good end of a stretch, in its second half. */
+/** Returns the last suitable end in the second half of a stretch. */
 function endWithin(stretch: string): number {
   for (const end of ['\n\n', '\n', '. ', ' ']) {
     const at = stretch.lastIndexOf(end)
@@ -62,7 +62,7 @@ function endWithin(stretch: string): number {
   return stretch.length
 }
 
-/** Documents cut as a peer cuts them, each piece a passage of its own. */
+/** Documents split as a peer splits them, with each chunk as a passage. */
 export class PeerBase {
   readonly #peer: Peer
   readonly #folder = mkdtempSync(join(tmpdir(), 'repartee-bench-'))
@@ -95,7 +95,7 @@ export class PeerBase {
     this.#index = new KnowledgeIndex(KnowledgeFile.openToRead(path)!)
   }
 
-  /** What the peer would send. */
+  /** Returns the prompt that the peer would send. */
   prompt(instructions: string, history: HistoryEntry[], message: string): PromptMessage[] {
     const { pieces, place, history: newest } = this.#peer
     const { hits } = readIndex(this.#index, () => retrieve(this.#index, { query: message, history, topK: pieces, filter: null }))

@@ -6,13 +6,13 @@ import { type Results, readResults, shown } from './report.ts'
 import type { Engine } from './stage.ts'
 
 const PAGE = new URL('../docs/performance.md', import.meta.url)
-/** The figures that the documentation tells: those of the last run that was made for it. */
+/** The published figures: the last run made for the documentation. */
 export const PUBLISHED = new URL('results/published.json', import.meta.url)
 const SEARCHED = [1_000, 10_000, 100_000, 1_000_000]
 
 const results = (): Results => readResults(PUBLISHED) ?? { machine: '', node: '', figures: {} }
 
-/** docs/performance.md, with the tables between its marks made anew. */
+/** Returns docs/performance.md with updated tables between its marks. */
 export function performancePage(): string {
   const { figures, machine, node } = results()
   const all = Object.values(figures)
@@ -39,7 +39,7 @@ function dates(figures: Figure[]): string {
   return days[0] === days.at(-1) ? String(days[0]) : `${days[0]} to ${days.at(-1)}`
 }
 
-/** Rows of what was measured on both engines, each beside what it is compared with. */
+/** Returns a table of figures measured on both engines, each next to its baseline. */
 function comparedTable(figures: Figure[], base: string): string {
   const rows = [...new Set(figures.map(({ id }) => id))].map((id) => {
     const on = (engine: Engine) => figures.find((figure) => figure.id === id && figure.engine === engine)
@@ -79,7 +79,7 @@ function table(head: string[], rows: string[][]): string {
   return [line(head), `|${head.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** How a search grows with the passages. */
+/** Plots search time, file size and indexing speed by the number of passages. */
 export function searchPlot(): string {
   const { figures } = results()
   const steps = searched(figures)
@@ -95,7 +95,7 @@ export function searchPlot(): string {
   ])
 }
 
-/** How requests grow with the conversations: they do not. */
+/** Plots processor time of requests by the amount of stored data. It should stay flat. */
 export function growthPlot(): string {
   const { figures } = results()
   const panel = (title: string, of: string, id: string): Panel => {

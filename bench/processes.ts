@@ -4,22 +4,22 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 
-/** What is measured has one core, what measures it the other, where there are two and `taskset` is there. */
+/** The measured processes get one core and the driver another, if there are two cores and `taskset` is available. */
 export const isPinned = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
 const CORES = { server: '0', driver: '1' }
 export type Core = keyof typeof CORES
 
-/** Moves a process with its threads, and what it starts from now on. */
+/** Pins a process with its threads and its future children to a core. */
 export function pin(pid: number, core: Core): void {
   if (isPinned) execFileSync('taskset', ['-acp', CORES[core], String(pid)], { stdio: 'ignore' })
 }
 
 export interface Program {
   pid: number
-  /** As it printed it. */
+  /** The address that the program printed. */
   url: string
   port: number
-  /** Milliseconds until it printed that. */
+  /** Milliseconds until the program printed its address. */
   startedMs: number
   stop(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface Program {
 const pinned = (core: Core | null, args: string[]): [command: string, args: string[]] =>
   isPinned && core !== null ? ['taskset', ['-c', CORES[core], process.execPath, ...args]] : [process.execPath, args]
 
-/** Runs a program of this project to its end, on the core of what is measured, and resolves to what it printed. */
+/** Runs a program of this project to its end on the measured core. Resolves to its output. */
 export async function runProgram(args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(...pinned('server', args), { env: { PATH: process.env.PATH } })
   return stdout
@@ -38,14 +38,14 @@ process.once('exit', () => {
   for (const kill of running) kill()
 })
 
-/** Starts a program of this project that prints its address; on any core where that is `null`. Its settings are those given alone. */
+/** Starts a program of this project that prints its address. It gets only the given settings. `null` allows any core. */
 export async function startProgram(
   args: string[],
   env: Record<string, string> = {},
   core: Core | null = 'server',
 ): Promise<Program> {
   const begun = performance.now()
-  // The folder for temporary files tells whose process it is.
+  // TMPDIR shows which run a process belongs to.
   const { PATH, TMPDIR } = process.env
   const child = spawn(...pinned(core, args), { env: { PATH, TMPDIR, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
   const kill = () => child.kill('SIGKILL')
@@ -72,7 +72,7 @@ export async function startProgram(
   }
 }
 
-/** Of a process and all below it, with what ended meanwhile and was waited for. */
+/** Returns the processor time of a process tree, including its ended children that were waited for. */
 export function cpuMs(roots: readonly number[]): number {
   const ticks = treeOf(roots).map(
     (pid) =>
@@ -83,10 +83,10 @@ export function cpuMs(roots: readonly number[]): number {
   return ticks.reduce((sum, own) => sum + own, 0) * 10
 }
 
-/** Kilobytes of one process, read without holding it up. */
+/** Returns the kilobytes of one process, without pausing it. */
 export const residentKb = (pid: number): number => Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`) ?? '')?.[1] ?? 0)
 
-/** Kilobytes of a process and all below it; what several share is counted once. */
+/** Returns the kilobytes of a process tree. Shared memory counts once. */
 export function memoryKb(roots: readonly number[]): number {
   return treeOf(roots)
     .map((pid) => Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? '')?.[1] ?? 0))
@@ -105,13 +105,13 @@ export function treeOf(roots: readonly number[]): number[] {
   return [...tree]
 }
 
-/** Of /proc/PID/stat, from the state on: the name before it may hold anything. */
+/** Returns the fields of /proc/PID/stat after the name, because the name can contain any character. */
 function fieldsOf(pid: number): string[] | undefined {
   const stat = read(`/proc/${pid}/stat`)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
-/** Undefined where the process is gone. */
+/** Returns undefined if the process has ended. */
 function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1')

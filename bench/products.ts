@@ -5,30 +5,30 @@ import type { Retrieval } from '../src/core/ports/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
 import { Base } from './base.ts'
 
-/** A question of a conversation, or one alone. */
+/** A question, alone or in a conversation. */
 interface Turn {
   q: string
-  /** What a right reply matches, as a pattern without case; missing of small talk and of what cannot be answered. */
+  /** Case-insensitive pattern of a correct reply. Missing for small talk and unanswerable questions. */
   gold?: string
   answerable?: boolean
 }
 
-/** A question of a product that was asked, and what the base has for it. */
+/** A question about a product, with the base's results. */
 export interface Asked {
   product: string
   base: Base
   asking: { question: string; history: HistoryEntry[] }
   retrieval: Retrieval
-  /** Undefined if the documents do not hold the answer. */
+  /** Undefined if the documents do not contain the answer. */
   gold: RegExp | undefined
 }
 
 const HITS = 6
 
 /**
- * Asks the questions about the documentation of products, one after the other in their conversations, and calls `look` with each but small talk. FOLDER has
- * `corpora.json` (`[{ "name": … }]`), and of each product `NAME/docs` and `questions-NAME.json`: a list of turns, or of `{ "turns": [turn, …] }`.
- * `only`: names of products.
+ * Asks the questions about product documentation in conversation order, and calls `look` for each except small talk.
+ * FOLDER contains `corpora.json` (`[{ "name": … }]`) and, per product, `NAME/docs` and `questions-NAME.json`: a list of turns, or of
+ * `{ "turns": [turn, …] }`. `only`: names of products.
  */
 export async function askProducts(folder: string, only: string | undefined, look: (asked: Asked) => void): Promise<string[]> {
   const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'))
@@ -51,7 +51,7 @@ export async function askProducts(folder: string, only: string | undefined, look
   return products
 }
 
-/** The text matches, also where its lines are joined. */
+/** Returns whether the text matches, also with its lines joined. */
 export const says = (text: string, gold: RegExp | undefined): boolean =>
   gold !== undefined && (gold.test(text) || gold.test(text.replace(/\s+/g, ' ')))
 
@@ -61,7 +61,7 @@ async function baseOf(docs: string): Promise<Base> {
   return Base.of(corpus, files[0]!.endsWith('.html') ? 'text/html' : 'text/markdown')
 }
 
-/** Questions in another language than the documents are left out. */
+/** Returns the turns, without questions in another language than the documents. */
 function turnsOf(items: ((Turn & { kind: string }) | { turns: Turn[] })[]): Turn[][] {
   return items.flatMap((item) => ('turns' in item ? [item.turns] : item.kind === 'crosslingual' ? [] : [[item]]))
 }

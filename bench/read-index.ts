@@ -1,7 +1,7 @@
 import { NotYet } from '../src/store/knowledge/filters.ts'
 import type { KnowledgeIndex } from '../src/store/knowledge/reader.ts'
 
-/** What `work` returns, in as many turns as it takes. */
+/** Returns the result of `work`, and runs it again each time that it yields. */
 export function readIndex<T>(index: KnowledgeIndex, work: () => T): T {
   for (;;) {
     try {

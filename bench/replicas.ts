@@ -1,5 +1,5 @@
-// What a message costs with PostgreSQL: statements and round trips, processor time of the service and of the server, and what a second process adds
-// where both share the machine with the server.
+// Measures a message with PostgreSQL: statements, round trips, and processor time of service and server. Also measures the gain of a second
+// process when both share the machine with the server.
 //   node bench/replicas.ts [seconds, default 6]
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -65,7 +65,7 @@ async function load(clients: Client[]): Promise<number> {
   return sends
 }
 
-/** What goes over the wire for one request, counted between a process of its own and the server. */
+/** Counts statements, round trips and bytes of a request between a separate service process and the server. */
 async function trips(): Promise<void> {
   let counts = { statements: 0, trips: 0, bytes: 0 }
   const { port } = new URL(database)
@@ -76,7 +76,7 @@ async function trips(): Promise<void> {
       if (!isAsking) counts.trips++
       isAsking = true
       counts.bytes += chunk.length
-      // Every statement is an Execute of its portal, or a simple query.
+      // Every statement is an Execute message or a simple query.
       for (let at = 0; at + 5 <= chunk.length; at += 1 + chunk.readInt32BE(at + 1))
         if (/[EQ]/.test(String.fromCharCode(chunk[at]!))) counts.statements++
       far.write(chunk)
@@ -118,7 +118,7 @@ async function trips(): Promise<void> {
       await call()
       seen.push(counts)
     }
-    // The process also looks around by itself, now and then: the fewest are the request's own.
+    // The process also polls on its own. The smallest counts belong to the request alone.
     const fewest = seen.toSorted((a, b) => a.trips - b.trips || a.statements - b.statements)[0]!
     report({ what, ...fewest })
   }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { boundOf, type Figure, isMet, keyOf, whatOf } from './figures.ts'
 import { goals, groups } from './goals.ts'
 
-/** What was measured last of each, with when and on what. */
+/** The latest figures with their date and machine. */
 export interface Results {
   machine: string
   node: string
@@ -18,7 +18,7 @@ export function readResults(path: string | URL): Results | undefined {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Results) : undefined
 }
 
-/** Puts what was measured in the place of what was measured before, and leaves the rest. */
+/** Replaces the measured figures in earlier results and leaves the others. */
 export function merge(before: Results | undefined, figures: readonly Figure[]): Results {
   const measuredAt = new Date().toISOString()
   const now = Object.fromEntries(figures.map((figure) => [keyOf(figure), { ...rounded(figure), measuredAt }]))
@@ -31,7 +31,7 @@ export function writeResults(path: string, results: Results): void {
   writeFileSync(path, `${JSON.stringify(results, undefined, 2)}\n`)
 }
 
-/** In the order of the goals, and within one of them by engine. */
+/** Orders by goal, then by engine. */
 function inOrder([, a]: [string, Figure], [, b]: [string, Figure]): number {
   const ids = Object.keys(goals)
   return ids.indexOf(a.id) - ids.indexOf(b.id) || (b.engine ?? '').localeCompare(a.engine ?? '')
@@ -42,7 +42,7 @@ function rounded(figure: Figure): Figure {
   return JSON.parse(text) as Figure
 }
 
-/** One table of figures: what, measured, beside the floor or the smallest size, the goal, whether it is met, the change since the last run. */
+/** Returns a table of figures: value, baseline (floor or smallest size), goal, whether it is met, and the change since the last run. */
 export function tableOf(figures: readonly Figure[], before: Results | undefined): string {
   const rows = figures.map((figure) => [
     groups[goals[figure.id]!.group],
@@ -76,7 +76,7 @@ export function goalText(figure: Figure): string {
   return least === undefined ? '' : `at least ${shown(least)} ${unit}`
 }
 
-/** Of the ratio where there is one: it depends least on what else the machine did. */
+/** Compares ratios if available, because they depend least on the machine's other load. */
 function changeOf(figure: Figure, before: Figure | undefined): string {
   if (before === undefined) return ''
   const [now, then] =

@@ -1,7 +1,7 @@
-// Quality and speed of retrieval, in one process and without a service:
+// Measures the quality and speed of retrieval in one process, without a service:
 //   node bench/retrieval.ts FOLDER [--sets squad2-a,cacm] [--typos] [--every N] [--passages N] [--whole] [--by]
-// --passages fills the first set up to so many; --whole leaves texts uncut; --by tells languages apart.
-// FOLDER holds test collections, one folder each: corpus, queries and qrels as gzipped JSON Lines.
+// --passages pads the first set to this size; --whole leaves texts uncut; --by reports each language separately.
+// FOLDER contains test collections, one folder each: corpus, queries and qrels as gzipped JSON Lines.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ const mean = (values: number[]): number => values.reduce((a, b) => a + b, 0) / M
 const percentile = (values: number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ?? 0
 
-// Two typing errors in each question: a letter of a word of five letters or more is swapped, dropped or doubled; the same ones each time.
+// Adds two typing errors to a question: letters swapped, dropped or doubled in words of five or more letters. Deterministic.
 function withTypos(text: string, seed: string): string {
   let state = [...seed].reduce((hash, character) => (hash * 31 + character.charCodeAt(0)) >>> 0, 7)
   const random = (n: number): number => {
@@ -77,7 +77,7 @@ function withTypos(text: string, seed: string): string {
   return words.join(' ')
 }
 
-/** Linear gain over the judged documents, as trec_eval. */
+/** nDCG with linear gain over the judged documents, like trec_eval. */
 function scoresOf(ranked: string[], judged: ReadonlyMap<string, number>): { ndcg: number; recall: number } {
   const gain = (rel: number, i: number): number => rel / Math.log2(i + 2)
   const ideal = [...judged.values()]
@@ -116,7 +116,7 @@ try {
       const start = performance.now()
       readIndex(index, () => retrieve(index, { query: text, history, topK: 10, filter: null }))
       times.push(performance.now() - start)
-      // Of a long document many passages may come first.
+      // Many passages of one long document can be at the top.
       const { hits } = readIndex(index, () => retrieve(index, { query: text, history, topK: 100, filter: null }))
       results.push({
         ...scoresOf([...new Set(hits.map((hit) => documents.get(hit.documentId)!))], judged.get(query.id)!),
@@ -148,7 +148,7 @@ try {
   rmSync(home, { recursive: true, force: true })
 }
 
-/** Fills a corpus up with windows of one to five sentences of the English sets, and then with halves of two of them. */
+/** Pads a corpus with windows of one to five sentences of the English sets, then with combined halves of two windows. */
 function pad(corpus: Required<Item>[], wanted: number): void {
   const texts = ['scifact-train', 'cranfield', 'cacm', 'product-docs', 'mtrag-a', 'coqa-a'].flatMap((set) =>
     readLines<Required<Item>>(join(folder!, set, 'corpus.jsonl.gz')).map(({ title, text }) => ({

@@ -1,6 +1,6 @@
-// Measures the service: what requests take beside a floor that does the same work by hand, how that grows with what is stored, and what it weighs.
+// Measures the service: cost of requests relative to the floor, growth with the amount of stored data, and footprint.
 //   npm run bench -- [--quick | --full] [--only NAME,…] [--engines sqlite,postgres] [--rounds 3] [--seconds 2] [--out FILE] [--docs]
-// NAME is a scenario or a figure: see README.md.
+// NAME is a scenario or a figure, see README.md.
 import { parseArgs } from 'node:util'
 import type { Figure, Options, Scenario } from './figures.ts'
 import { isPinned, pin } from './processes.ts'
@@ -51,7 +51,7 @@ async function bench(): Promise<void> {
   console.log(
     `${machine()}; ${isPinned ? 'the service on one core, what measures it on another' : 'no process is bound to a core'}; Node ${process.version}`,
   )
-  // Small sizes are compared with small ones, and never told as figures of the project.
+  // Quick results have their own file: they are compared only with each other and never published.
   const path = values.out ?? here(values.quick ? 'results/quick.json' : 'results/latest.json')
   const before = readResults(path)
   const figures: Figure[] = []
@@ -62,7 +62,7 @@ async function bench(): Promise<void> {
       figures.push(...(await run({ ...options, wants: (id) => isWhole || only.includes(id) })))
       writeResults(path, merge(before, figures))
     } catch (error) {
-      // The others are still worth having.
+      // The other scenarios still run.
       console.error(error)
       process.exitCode = 1
     }

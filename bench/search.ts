@@ -1,4 +1,4 @@
-// Makes a knowledge file of so many made-up passages, or asks one, in a process of its own; prints its figures as JSON.
+// Creates a knowledge file of generated passages, or queries one, in its own process. Prints figures as JSON.
 //   node bench/search.ts index PATH COUNT
 //   node --expose-gc bench/search.ts ask PATH COUNT QUESTIONS
 import { statSync } from 'node:fs'
@@ -24,7 +24,7 @@ export interface Asked {
   memoryMb: number
 }
 
-/** Questions before anything counts: the program is still being compiled. */
+/** Warm-up questions, because V8 is still compiling the program. */
 const WARM = 200
 
 const [work, path = '', count, questions] = process.argv.slice(2)
@@ -36,7 +36,7 @@ function make(count: number): Made {
 }
 
 function ask(count: number, questions: number): Asked {
-  // Of passages all over the base, and never the same one.
+  // Different questions about passages from the whole base.
   const texts = Array.from({ length: questions + WARM }, (_, i) => questionOf(Math.floor((i * count) / (questions + WARM))))
   const shuffled = texts.map((_, i) => texts[(i * 7_919) % texts.length]!)
   const before = heldMb()
@@ -63,9 +63,9 @@ function ask(count: number, questions: number): Asked {
   }
 }
 
-/** What is in use, without what the engine keeps in hand for later. */
+/** Returns the memory in use, without the engine's reserve. */
 function heldMb(): number {
-  // Bytes outside of the heap that one collection finds unused are counted until the next one.
+  // External memory that one collection finds unused is counted until the next collection.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, external } = process.memoryUsage()

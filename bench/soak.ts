@@ -1,6 +1,6 @@
-// Everything that callers do, again and again, with a model that fails now and then and callers that go away: does memory stay flat, is anything lost?
+// Repeats everything that callers do, with model failures and disconnecting callers. Checks that memory stays flat and nothing is lost.
 //   node bench/soak.ts [minutes, default 30]
-// Draws docs/images/soak.svg where it ran for half an hour or longer.
+// Draws docs/images/soak.svg if it runs for half an hour or longer.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { curve } from '../scripts/plot.ts'
@@ -10,7 +10,7 @@ import { startService } from '../test/support/service.ts'
 
 const [minutes = 30] = process.argv.slice(2).map(Number)
 const WORKERS = 6
-/** Between two calls of a worker: the machine is to be busy, and not too busy. */
+/** Pause between two calls of a worker, for a busy but not saturated machine. */
 const PAUSE_MS = 40
 const SAMPLE_EVERY_MS = 10_000
 const service = await startService({ REPARTEE_MODEL_RETRIES: '1', REPARTEE_LOG_LEVEL: 'warn' })
@@ -31,7 +31,7 @@ const behaviours: [share: number, name: string, behaviour: Behaviour][] = [
 ]
 const faults: Record<string, number> = {}
 model.behaviour = (call, response) => {
-  model.calls.length = 0 // what it remembers of each would grow
+  model.calls.length = 0 // recorded calls would grow without limit
   let at = Math.random() * 100
   const [, name, behaviour] =
     behaviours.find(([share]) => {
@@ -58,7 +58,7 @@ async function ask(what: string, expected: number[], call: () => Promise<Answer>
   }
 }
 
-/** One user: a conversation, some documents, what goes wrong, and the end of it all. Resolves when what was acknowledged was there. */
+/** Simulates a user: a conversation, documents, failures, deletion. Checks that every acknowledged message was stored. */
 async function live(agent: string, isExtractive: boolean): Promise<void> {
   const made = await ask('create', [201], () => client.post(`/agents/${agent}/sessions`, {}))
   const id = made?.body.session.id as string

@@ -12,33 +12,33 @@ export type Engine = 'sqlite' | 'postgres'
 
 export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const { scripts } = JSON.parse(readFileSync(here('../package.json'), 'utf8')) as { scripts: { start: string } }
-/** The service, as `npm start` starts it. */
+/** The service, started like `npm start`. */
 export const MAIN = [...scripts.start.split(' ').slice(1, -1), here('../src/start.js')]
 export const FLOOR = here('floor.ts')
 
-/** The service, or the floor: something that keeps the specified interface. */
+/** The service, or the floor: a process with the specified interface. */
 export interface System {
   program: Program
-  /** The processes whose time and memory count: with PostgreSQL its server, too. */
+  /** The processes whose time and memory count, including the PostgreSQL server. */
   roots: number[]
-  /** Milliseconds from its start to the first healthy answer. */
+  /** Milliseconds from the start to the first healthy response. */
   coldMs: number
-  /** A request under `/v1`. */
+  /** Returns a request under `/v1`. */
   text(method: string, path: string, body?: object, headers?: Record<string, string>): string
-  /** The same, asked once. Throws where it is not answered with 2xx. */
+  /** Sends a request once and resolves to its body. Throws on a status other than 2xx. */
   // biome-ignore lint/suspicious/noExplicitAny: the answers of a service under measure
   ask(method: string, path: string, body?: object): Promise<any>
-  /** Makes an agent and resolves to its id. */
+  /** Creates an agent and resolves to its id. */
   newAgent(settings?: object): Promise<string>
 }
 
 export interface Data {
   folder: string
-  /** The URL of a database, where it is not the folder. */
+  /** A database URL, if the data is not in the folder. */
   database?: string | undefined
 }
 
-/** Everything that a bench starts, and its folder; ended in reverse order. */
+/** Everything that a benchmark starts, and its folder. Ended in reverse order. */
 export class Stage {
   readonly folder = mkdtempSync(join(tmpdir(), 'repartee-bench-'))
   readonly #ends: (() => unknown)[] = [() => rmSync(this.folder, { recursive: true, force: true })]
@@ -50,7 +50,7 @@ export class Stage {
     return this.#model
   }
 
-  /** A new and empty place for data. With PostgreSQL it is a server of its own, so that its time is told from that of others. */
+  /** Creates an empty data location. PostgreSQL gets its own server, so that its processor time can be measured separately. */
   async place(engine: Engine): Promise<Data & { roots: number[] }> {
     const folder = join(this.folder, String(this.#folders++))
     if (engine === 'sqlite') return { folder, roots: [] }

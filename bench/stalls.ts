@@ -1,6 +1,6 @@
-// Which texts hold up a thread that others need. Sends texts of some hundred shapes, as long as the limits allow, through every field of the contract, and as
-// replies of a model. Prints what held up the main thread for more than 50 ms of the processor, or the thread that searches for more than 100; exits with 1 if
-// something did, three times in a row.
+// Finds texts that block a shared thread. Sends texts of some hundred shapes, as long as the limits allow, through every field of the
+// contract and as model replies. Prints what blocked the main thread for more than 50 ms of processor time, or the search thread for more
+// than 100 ms. Exits with 1 if a text did so three times in a row.
 //   node bench/stalls.ts [PART OF A NAME]
 import { StallScan } from '../test/support/stall-scan.ts'
 import { fill, SHAPES } from '../test/support/stall-shapes.ts'

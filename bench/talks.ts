@@ -4,30 +4,29 @@ import { analyse } from '../src/text/analyse.ts'
 import { sentences } from '../src/text/sentences.ts'
 import { type Item, type Query, readSet } from './base.ts'
 
-/** A message of a conversation, with what is known of it. */
+/** A message of a conversation with its reference data. */
 export interface TalkTurn {
   message: string
-  /** What the agent said to it. */
   reply: string
-  /** The message in words that can stand alone, where the set has them. */
+  /** The standalone form of the message, if the set has one. */
   rewrite: string | undefined
-  /** The sentences of the gold passages that hold the answer, each of its passage; undefined where the set does not ask for this turn. */
+  /** The sentences of the gold passages that contain the answer. Undefined if the set does not evaluate this turn. */
   evidence: string[] | undefined
 }
 
 export interface TalkSet {
   name: string
   documents: Item[]
-  /** Conversations, each of its turns in order. */
+  /** Conversations, each with its turns in order. */
   talks: TalkTurn[][]
 }
 
-/** Longer ones are no phrase of a passage, but a text of their own. */
+/** Longer spans are texts of their own, not phrases of a passage. */
 const LONGEST_SPAN = 300
-/** Of single questions so many are enough. */
+/** Number of single questions that is enough. */
 const SINGLE = 1_000
 
-/** As texts compare: without case, line breaks, and what nobody sees. */
+/** Normalizes a text for comparison: no case, no line breaks, no invisible characters. */
 export const squeezed = (text: string): string =>
   text
     .normalize('NFKC')
@@ -36,7 +35,7 @@ export const squeezed = (text: string): string =>
     .replace(/\s+/gu, ' ')
     .trim()
 
-/** Conversations over whole documents, from a test collection whose passages are put together again. */
+/** Reads conversations over whole documents, reassembled from the passages of a test collection. */
 export function readTalks(folder: string, name: string): TalkSet {
   const { corpus, queries } = readSet(join(folder, name))
   const passages = new Map(corpus.map((item) => [item.id, item]))
@@ -70,10 +69,10 @@ function toTurns(history: readonly HistoryEntry[]): TalkTurn[] {
   return turns
 }
 
-/** Passages of one article, or of one page, as the one document that they were cut from. */
+/** Reassembles the passages of an article or page into one document. */
 function documentsOf(corpus: readonly Item[]): Item[] {
   const place = ({ id }: Item): number => Number(/-(\d+)-\d+$/.exec(id)?.[1] ?? 0)
-  // Of one page: the id without the places; of one article: its title; else the passage stands alone.
+  // The key of a page is the id without positions; the key of an article is its title; other passages stay separate.
   const keyOf = ({ id, title }: Item): string => (/-\d+-\d+$/.test(id) ? id.replace(/-\d+-\d+$/, '') : title || id)
   return [...Map.groupBy(corpus, keyOf)].map(([id, items]) => {
     const [first, ...rest] = items.toSorted((a, b) => place(a) - place(b))
@@ -83,14 +82,14 @@ function documentsOf(corpus: readonly Item[]): Item[] {
 
 const SEAM = 60
 
-/** A text with what follows on it; windows that overlap are not doubled. */
+/** Appends the next passage to a text without duplicating the overlap. */
 function grown(text: string, { title = '', text: more }: Item): string {
   const body = title !== '' && more.startsWith(`${title}\n`) ? more.slice(title.length).trimStart() : more
   const at = text.lastIndexOf(body.slice(0, SEAM))
   return at > 0 && body.startsWith(text.slice(at)) ? text.slice(0, at) + body : `${text}\n\n${body}`
 }
 
-/** Of each gold passage the sentence with the answer: word for word where it stands there, else the one that shares most words with it. */
+/** Returns the sentence with the answer from each gold passage: a verbatim match, else the sentence that shares most words with it. */
 function evidenceOf({ golds, relevant }: Query, passages: ReadonlyMap<string, Item>): string[] {
   return [...relevant].flatMap((id) => {
     const { text } = passages.get(id)!

@@ -1,8 +1,8 @@
-// What a turn costs in tokens, and whether what answers it is inside the prompt, of Repartee and of what others send by default.
+// Measures the tokens of a turn, and whether the prompt contains the evidence, for Repartee and for other systems' defaults.
 //   node bench/tokens.ts FOLDER [--sets mtrag-a,coqa-a] [--top 6,3] [--alone] [--json FILE]
-// FOLDER holds test collections. Each conversation is held with a real service over a model that records its prompts and replies as the
-// people of the collection did; --top asks for other numbers of passages, too. The others are worked out (see peers.ts), or with --alone left out.
-// Tokens are estimated, one for 3.5 bytes, for all alike. Of a prompt that begins as the one before, providers take the beginning from their cache: at least 1,024 tokens, in steps of 128.
+// FOLDER contains test collections. A real service runs each conversation with a model that records prompts and gives the collection's
+// replies. --top sets the numbers of passages. Other systems are computed (see peers.ts); --alone omits them. Tokens are estimated at 3.5 bytes
+// each for all. Providers cache the beginning that a prompt shares with the previous one: at least 1,024 tokens, in steps of 128.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { HistoryEntry } from '../src/core/message.ts'
@@ -15,12 +15,12 @@ import { mean } from './measures.ts'
 import { PeerBase, peers } from './peers.ts'
 import { readTalks, squeezed, type TalkSet, type TalkTurn } from './talks.ts'
 
-/** What was sent for a turn. */
+/** The prompt of a turn. */
 interface Sent {
   turn: TalkTurn
   prompt: PromptMessage[]
   before: PromptMessage[]
-  /** Tokens of calls beside it, such as a rewritten question. */
+  /** Tokens of auxiliary calls, such as rewriting a question. */
   beside: number
 }
 
@@ -28,12 +28,12 @@ interface Row {
   set: string
   system: string
   turns: number
-  /** Share of the evidence that stands in the prompts. */
+  /** Share of the evidence that the prompts contain. */
   held: number
-  /** Of a turn, with calls beside the reply. */
+  /** Tokens per turn, including auxiliary calls. */
   tokens: number
   beside: number
-  /** Share of the tokens that a provider takes from its cache. */
+  /** Share of the tokens that a provider reads from its cache. */
   cached: number
 }
 
@@ -83,7 +83,7 @@ try {
 tellEqualShares()
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(rows, null, 2)}\n`)
 
-/** All conversations of a set, one after the other in one session. */
+/** Returns a set with all its conversations in one session. */
 function asOne(set: TalkSet): TalkSet {
   return { ...set, name: `${set.name}, one session`, talks: [set.talks.flat()] }
 }
@@ -126,7 +126,7 @@ function isBeside([first]: PromptMessage[]): boolean {
   return /^(?:Rewrite|Sum up)/.test(first!.content)
 }
 
-/** As the people of the collection did; a rewritten question is theirs, and where they wrote none, the question as it was. */
+/** Returns the collection's reply or rewritten question. Without a rewrite, returns the original question. */
 function saidTo({ messages }: ModelCall, turn: TalkTurn): string {
   if (messages[0]!.content.startsWith('Rewrite')) return turn.rewrite ?? turn.message
   if (messages[0]!.content.startsWith('Sum up')) return messages.at(-1)!.content.slice(0, 1_500)
@@ -170,7 +170,7 @@ function tell({ name }: TalkSet, system: string, all: readonly Sent[]): void {
   )
 }
 
-/** What Repartee needs for the share that each of the others has, by the numbers of passages that were asked for, and in between. */
+/** Prints the tokens that Repartee needs for the same share of evidence as each other system, by linear interpolation. */
 function tellEqualShares(): void {
   console.log('\nset | system | tokens a turn | of Repartee, for an equal share | ratio')
   for (const [set, all] of Map.groupBy(rows, (row) => row.set)) {
@@ -185,7 +185,7 @@ function tellEqualShares(): void {
   }
 }
 
-/** Tokens of the beginning that two prompts share, as providers count them. */
+/** Returns the tokens of the beginning that two prompts share, as providers count them. */
 function cachedTokens(prompt: PromptMessage[], before: PromptMessage[]): number {
   const [now, then] = [prompt, before].map((messages) => messages.map(({ role, content }) => `${role}\n${content}\n`).join(''))
   let end = 0

@@ -4,7 +4,7 @@ import type { System } from './stage.ts'
 
 export interface Cost {
   requests: number
-  /** Processor time of everything that serves, for one request. */
+  /** Processor time per request of all serving processes. */
   cpuMs: number
   perSecond: number
   p50: number
@@ -14,19 +14,19 @@ export interface Cost {
 
 export type Loaded = Omit<Load, 'port'>
 
-/** So often in a round it is each one's turn: what else the machine does befalls all of them. */
+/** Turns per system in a round. Alternating spreads the machine's other load over all systems. */
 const TURNS = 4
 const WARM_SHARE = 0.3
 
-/** Before anything counts: code is compiled, and pages of the store are in memory from here on. */
+/** Warms up the systems before measuring: compiles code and loads the store's pages into memory. */
 export async function warm(works: Record<string, { system: Pick<System, 'program' | 'roots'>; load: Loaded }>): Promise<void> {
   for (const { system, load } of Object.values(works))
     await drive({ ...load, port: system.program.port, seconds: load.seconds * WARM_SHARE })
 }
 
 /**
- * What a request costs each of several systems, which take turns, in an order that is turned round each time. The work of a system is made
- * once; its seconds are shared out over the turns.
+ * Measures the cost of a request on several systems, which take turns in alternating order.
+ * The load of a system is prepared once, and its seconds are divided among the turns.
  */
 export async function measure<Name extends string>(
   works: Record<Name, { system: Pick<System, 'program' | 'roots'>; load: Loaded }>,
@@ -70,7 +70,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** An endless walk over a list. */
+/** Returns a function that cycles through a list. */
 export function inTurns<T>(list: readonly T[]): () => T {
   let next = 0
   return () => list[next++ % list.length]!

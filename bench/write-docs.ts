@@ -1,7 +1,7 @@
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { growthPlot, PUBLISHED, performancePage, searchPlot } from './performance-page.ts'
 
-/** Makes these results the ones that the documentation tells. */
+/** Publishes these results in the documentation. */
 export function writeDocs(path: string): void {
   copyFileSync(path, PUBLISHED)
   const made = {

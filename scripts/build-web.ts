@@ -1,4 +1,4 @@
-// Builds what browsers are given, the console, the widget and the documentation, into `static/`, each unless that was done with the source as it is.
+// Builds the console, the widget and the documentation into `static/`. Skips each part whose sources have not changed.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once as event } from 'node:events'
@@ -17,7 +17,7 @@ const filesOf = (...patterns: string[]): string[] =>
     .map(({ parentPath, name }) => join(parentPath, name))
     .sort()
 
-/** Does the work where its sources, or this script, changed since it was last done. */
+/** Does the work if its sources or this script have changed since the last build. */
 async function once(name: string, sources: string[], folders: string[], work: () => void | Promise<void>): Promise<void> {
   const hash = createHash('sha256')
   for (const file of [import.meta.filename, ...filesOf(...sources)])
@@ -34,7 +34,7 @@ async function once(name: string, sources: string[], folders: string[], work: ()
 
 const ofConsole = [
   ...['client/src/**/*', '{console,widget}/{src,public}/**/*', '{console,widget}/*.*', 'package-lock.json'],
-  // The console bounds what it renders as the service does.
+  // The console uses the service's limits for rendering.
   'src/render/bounded.ts',
 ]
 async function bundle(workspace: string): Promise<void> {

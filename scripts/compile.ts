@@ -1,4 +1,4 @@
-// Loads what a first start and a first answer need, so that both find it in the compile cache, which NODE_COMPILE_CACHE names.
+// Loads the modules of a first start and a first reply, to fill the compile cache that NODE_COMPILE_CACHE names.
 import '@fastify/busboy'
 import 'ajv'
 import 'fast-json-stringify'

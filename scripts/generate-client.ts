@@ -1,4 +1,4 @@
-// The types of the client, from the contract as OpenAPI: a name for each thing, and for what each operation takes and gives.
+// Generates the client's types from the OpenAPI contract: a named type for each object, and for the input and output of each operation.
 
 interface Schema {
   type?: string
@@ -24,7 +24,7 @@ interface Document {
   components: { schemas: { Error: Schema } }
 }
 
-/** Schemas have no names in the contract. These are given one by a place where they stand; wherever else the same stands, it has the same name. */
+/** Names for the contract's unnamed schemas, by one position at which each occurs. An equal schema at another position gets the same name. */
 const NAMES: Record<string, [place: string, about: string]> = {
   ErrorCode: ['Error.error.code', 'What went wrong, for programs. It never changes its meaning.'],
   ErrorDetail: ['Error.error.details[]', 'One place of the request that is at fault.'],
@@ -68,7 +68,7 @@ const NAMES: Record<string, [place: string, about: string]> = {
 const HEAD =
   '// Made by `npm run docs` from the schemas of the service: change those, or scripts/generate-client.ts, not this file.\n'
 
-/** The whole file of types. Throws where a name points at nothing, or two names at the same. */
+/** Returns the complete file of types. Throws if a name points at no schema, or if two names point at equal schemas. */
 export function clientTypes(document: object): string {
   const { paths, components } = document as Document
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
@@ -90,7 +90,7 @@ export function clientTypes(document: object): string {
 const answerOf = ({ responses }: Operation): Schema => {
   const [, { content }] = Object.entries(responses).find(([status]) => status.startsWith('2'))!
   const { 'application/json': json, 'application/x-ndjson': lines } = content
-  // A stream of events tells of a turn; its end holds what a send answers with.
+  // Event streams are skipped: they describe a turn, and its end has the body of a plain response.
   return (json ?? lines ?? { schema: {} }).schema
 }
 
@@ -102,14 +102,14 @@ function schemaAt(roots: Record<string, Schema>, place: string): Schema {
   return at
 }
 
-/** What makes two schemas the same: all but how they are described where they stand. */
+/** Returns the identity of a schema: everything except its description. */
 const toText = ({ description, ...schema }: Schema): string => JSON.stringify(schema)
 const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1)
 const comment = (text: string | undefined, indent = ''): string => (text === undefined ? '' : `${indent}/** ${text} */\n`)
 const asKey = (name: string): string => (/^\w+$/.test(name) ? name : `'${name}'`)
 const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value))
 
-/** Few values on one line, many on lines of their own. */
+/** Writes few values on one line, many on separate lines. */
 const either = (values: string[]): string =>
   values.length > 8 ? values.map((value) => `\n  | ${value}`).join('') : values.join(' | ')
 
@@ -127,7 +127,7 @@ class Writer {
     return `${comment(about)}export type ${name} = ${known === undefined || known === name ? this.#bare(schema, '', isInput) : known}\n`
   }
 
-  /** What an operation takes, in its query and its body, and gives. */
+  /** Returns the types of an operation's query, body and response. */
   operation({ operationId, summary, parameters, requestBody, responses }: Operation): string[] {
     const name = capital(operationId)
     const answer = answerOf({ responses } as Operation)
@@ -163,7 +163,7 @@ class Writer {
     throw new Error(`there is no type for ${JSON.stringify(schema)}`)
   }
 
-  /** A field that may be left out of a request may be undefined, too; in an answer it is there or it is not. */
+  /** An optional field of a request may also be undefined. In a response it is present or absent. */
   #object({ properties = {}, required = [] }: Schema, indent: string, isInput: boolean): string {
     const more = `${indent}  `
     const lines = Object.entries(properties).map(([name, schema]) => {

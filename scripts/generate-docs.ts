@@ -9,7 +9,7 @@ import { statusOf } from '../src/http/route/errors.ts'
 import { clientTypes } from './generate-client.ts'
 import { scatter } from './scatter.ts'
 
-/** What a code means and what its reader should do; whole sentences, because the sample agent quotes them. */
+/** The meaning of each code, and what to do about it. Complete sentences, because the sample agent quotes them. */
 const explained: Record<ErrorCode, string> = {
   invalid_request:
     'The error `invalid_request` means that the request is malformed: no valid JSON, or a field that is missing, unknown, of the wrong type or out of range. `details` names every place at fault; change the request before sending it again.',
@@ -74,7 +74,7 @@ interface Group {
   names: SettingName[]
 }
 
-/** How the settings are told; every setting stands in exactly one group. */
+/** The sections of the configuration page. Every setting must be in exactly one group. */
 const groups: Group[] = [
   {
     title: 'How do I change the port or the address?',
@@ -242,7 +242,7 @@ function toItem(name: SettingName): string {
   return `- \`${env}\` (${kinds[kind]}${range}; ${standard}${alias}; in the file \`${name}\`): ${about}`
 }
 
-/** The page of all settings, from `src/config/settings.ts`. */
+/** Returns the page of all settings, from `src/config/settings.ts`. */
 export function configurationPage(): string {
   const told = groups.flatMap(({ names }) => names)
   const missing = Object.keys(settings).filter((name) => told.filter((n) => n === name).length !== 1)
@@ -274,7 +274,7 @@ A secret is kept out of the environment by putting it into a file of its own and
 ${groups.map(({ title, intro, names }) => `## ${title}\n\n${intro}\n\n${names.map(toItem).join('\n')}\n`).join('\n')}`
 }
 
-/** The page of all error codes, from `src/core/errors.ts` and `src/http/route/errors.ts`. */
+/** Returns the page of all error codes, from `src/core/errors.ts` and `src/http/route/errors.ts`. */
 export function errorsPage(): string {
   const sorted = [...errorCodes].sort((a, b) => statusOf[a] - statusOf[b])
   return `${GENERATED}
@@ -310,17 +310,17 @@ Requests are checked in this order: route, key, path and query, scope, existence
 ${sorted.map((code) => `## ${statusOf[code]} ${code}\n\n${explained[code]}\n`).join('\n')}`
 }
 
-/** The contract with its default limits, as OpenAPI. */
+/** Returns the contract with its default limits, as OpenAPI. */
 export function openApiFile(): string {
   return `${JSON.stringify(openApi(), undefined, 2)}\n`
 }
 
 const openApi = () => toOpenApi(contract(loadConfig({})), '/v1')
 
-/** The same, as types of the client. Schemas are values with more than JSON about them, which the text has not. */
+/** Returns the client's types. Goes through the OpenAPI text, because schema objects contain more than JSON. */
 export const clientTypesFile = (): string => clientTypes(JSON.parse(openApiFile()))
 
-/** Tokens and what is held, from the table of docs/cost.md: a row for each system, two columns for each collection. */
+/** Plots the table of docs/cost.md (tokens and evidence in the prompt): one row per system, two columns per collection. */
 export function costPlot(): string {
   const page = readFileSync(new URL('../docs/cost.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| ([^|]+) \|((?: \d\.\d+ \| [\d,]+ \|){4})$/gm)].map(([, system, rest]) => ({
@@ -338,7 +338,7 @@ export function costPlot(): string {
   return scatter(title, 'tokens a message', 'Repartee with 1 to 20 passages', clouds)
 }
 
-/** What is generated, by its path from the root of the project. */
+/** The generated files and their content, by path from the project root. */
 export const generated: Record<string, () => string> = {
   'docs/configuration.md': configurationPage,
   'docs/errors.md': errorsPage,

@@ -1,16 +1,15 @@
-/** A line of a plot. */
 export interface Line {
   label: string
-  /** Above 0, one for each step of the plot. */
+  /** Greater than 0, one for each step of the plot. */
   values: readonly number[]
 }
 
-/** A plot of its own steps, both axes logarithmic. */
+/** A plot with its own steps and two logarithmic axes. */
 export interface Panel {
   title: string
-  /** What the steps are counts of. */
+  /** The unit of the steps. */
   of: string
-  /** Above 0. */
+  /** Greater than 0. */
   steps: readonly number[]
   lines: readonly Line[]
 }
@@ -21,11 +20,11 @@ const LEFT = 46
 const TOP = 44
 const RIGHT = 14
 const BOTTOM = 34
-/** Of a number below the axis. */
+/** Width of a number below the axis. */
 const LABEL_WIDTH = 26
 const COLOURS = ['#0b63b5', '#b3400a']
 
-/** Small plots side by side, as one SVG file that needs nothing else. */
+/** Returns small plots side by side, as one self-contained SVG file. */
 export function plot(title: string, panels: readonly Panel[]): string {
   const whole = WIDTH * panels.length
   return [
@@ -44,7 +43,7 @@ function panelOf({ title, of, steps, lines }: Panel): string {
   const [first, last] = [Math.log10(steps[0]!), Math.log10(steps.at(-1)!)]
   const x = (i: number): number => LEFT + ((Math.log10(steps[i]!) - first) * (WIDTH - LEFT - RIGHT)) / (last - first || 1)
   const y = (value: number): number => TOP + ((high - Math.log10(value)) * (HEIGHT - TOP - BOTTOM)) / (high - low)
-  // The last is always written, and none over the next.
+  // The last label is always shown. A label that would overlap a later one is not.
   const isCrowded = (i: number): boolean => steps.slice(i + 1).some((_, k) => x(i + 1 + k) - x(i) < LABEL_WIDTH)
   const powers = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i))
   return [
@@ -71,7 +70,7 @@ const short = (value: number): string => {
   return `${Number((value / unit).toPrecision(2))}${sign}`
 }
 
-/** One line over time, both axes from 0, as one SVG file that needs nothing else. */
+/** Returns one line over time with both axes starting at 0, as a self-contained SVG file. */
 export function curve(title: string, unit: string, points: readonly (readonly [x: number, y: number])[]): string {
   const [width, height] = [640, 240]
   const most = { x: Math.max(...points.map(([x]) => x)), y: roundUp(Math.max(...points.map(([, y]) => y))) }
@@ -97,5 +96,5 @@ export function curve(title: string, unit: string, points: readonly (readonly [x
   ].join('\n')
 }
 
-/** To a number whose quarters are whole. */
+/** Rounds up to a number whose quarters are whole. */
 const roundUp = (value: number): number => Math.ceil(value / 100) * 100

@@ -1,5 +1,5 @@
-// What the published package is made of, as CycloneDX 1.6 on stdout, from the lock file: the same for the same lock. (`npm sbom --omit dev` leaves out a
-// package that tests need in the same version.)
+// Writes the SBOM of the published package to stdout, as CycloneDX 1.6, from the lock file. Equal lock files give equal output.
+// `npm sbom --omit dev` cannot be used: it omits a package that tests need in the same version.
 import { readFileSync } from 'node:fs'
 
 interface Locked {
@@ -13,7 +13,7 @@ interface Locked {
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'))
 const { name, version } = read('package.json') as { name: string; version: string }
 const { packages } = read('package-lock.json') as { packages: Record<string, Locked> }
-/** What the client leaves to those who use it stands in the lock file as if it were needed; the service has none of it. */
+/** The lock file lists the client's peer dependencies as if they were required. The service uses none of them. */
 const { peerDependencies: peers } = read('client/package.json') as { peerDependencies: Record<string, string> }
 const purlOf = (of: string, at: string) => `pkg:npm/${of.replace('@', '%40')}@${at}`
 

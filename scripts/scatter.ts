@@ -1,4 +1,4 @@
-/** A line through what one system can be set to, and the points of others. */
+/** A line through the settings of one system, and one point for each other system. */
 export interface Cloud {
   title: string
   line: readonly Point[]
@@ -20,7 +20,7 @@ const LEGEND = 44
 const COLOURS = { line: '#0b63b5', points: '#b3400a' }
 const STEPS = [500, 1_000, 2_000, 5_000, 10_000, 20_000]
 
-/** Plots in two columns, the horizontal axis logarithmic, as one SVG file that needs nothing else. `unit` is that of the horizontal axis; `line` names the line. */
+/** Returns plots in two columns, as a self-contained SVG file. The horizontal axis is logarithmic, in `unit`. `line` labels the line. */
 export function scatter(title: string, unit: string, line: string, clouds: readonly Cloud[]): string {
   const width = 2 * WIDTH
   const height = Math.ceil(clouds.length / 2) * HEIGHT + LEGEND

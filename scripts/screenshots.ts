@@ -1,7 +1,7 @@
-// Makes pictures of every page that people see, from a service of its own in which much has happened; run by hand.
-//   node scripts/screenshots.ts                       those that the docs show, into docs/images
-//   node scripts/screenshots.ts --all FOLDER          all of them in all looks, to be looked at
-//   … --only setup,keys --look light,phone            some of those
+// Takes screenshots of every page from a service filled with sample activity. Run by hand.
+//   node scripts/screenshots.ts                       the ones in the docs, into docs/images
+//   node scripts/screenshots.ts --all FOLDER          all of them in all looks, for review
+//   … --only setup,keys --look light,phone            a selection
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,7 +33,7 @@ async function makeAll(browser: Browser, folder: string): Promise<void> {
     const tabs = await openTabs(browser, look)
     for (const [name, picture] of Object.entries(pictures)) {
       if (!isWanted(values.only, name)) continue
-      // What goes wrong with one is seen in the list, and the others are made all the same.
+      // A failure is reported, and the other pictures are still taken.
       await take(tabs, picture, look, true)
         .then((png) => writeFileSync(join(folder, `${name}.${lookName}.png`), png))
         .catch((error: Error) => console.error(`${name} ${lookName}: ${error.message.split('\n', 1)[0]}`))

@@ -1,6 +1,6 @@
-// Runs before `npm start` and `npm test`, under the Node that the machine has: installs what the lock file says, where that has not been done, and builds the
-// pages for browsers. What only tests need, a third of it, is left out unless `tests` is the argument.
-// The packages bring Node 24 with them (node_modules/.bin/node), which the scripts of package.json then find first.
+// Runs before `npm start` and `npm test` under the system's Node. Installs the lock file's packages if needed, and builds the web pages.
+// Without the argument `tests` it skips the packages that only tests need, a third of the total.
+// The packages include Node 24 (node_modules/.bin/node), which the scripts of package.json then find first.
 'use strict'
 const { createHash } = require('node:crypto')
 const { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
@@ -30,16 +30,16 @@ async function main() {
     )
   }
 
-  // In the background: its result only saves the service time, so nothing waits for it, and nothing fails with it.
+  // Runs in the background: it only makes the first start faster, so nothing waits for it and its failure has no effect.
   const cache = join(root, 'node_modules', '.cache', 'repartee')
   if (!withTests && !existsSync(cache) && hasOwn && !isWindows) {
     const env = { ...process.env, NODE_COMPILE_CACHE: cache }
     spawn(own, [join(root, 'scripts', 'compile.ts')], { cwd: root, stdio: 'ignore', env }).unref()
   }
 
-  // Here and not as a command of its own after this one: the shell would still use the Node that it found before.
+  // Runs here instead of in a separate command, because the shell would still use the Node that it found earlier.
   const node = hasOwn ? own : process.execPath
-  // The tools keep what they compile in a folder for temporary files otherwise, and leave it there.
+  // Without this, the tools leave their compile cache in the folder for temporary files.
   const env = { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'repartee-build') }
   const options = { stdio: ['ignore', 'inherit', 'inherit'], shell: isWindows, env }
   const code = await run(node, [join(root, 'scripts', 'build-web.ts')], options)
@@ -51,9 +51,9 @@ async function install() {
   const [command, args] = process.env.npm_execpath ? [process.execPath, [process.env.npm_execpath]] : ['npm', []]
   const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
   const parts = withTests ? [] : ['--workspace=client', '--workspace=console', '--workspace=widget', '--include-workspace-root']
-  // npm, too, would leave what it compiles in the folder for temporary files.
+  // npm would also leave its compile cache in the folder for temporary files.
   const env = { ...process.env, npm_config_engine_strict: 'false', NODE_DISABLE_COMPILE_CACHE: '1' }
-  // npm installs nothing without a cache that it can write to, and a home can be read-only.
+  // npm needs a writable cache, and the home folder can be read-only.
   const cache = isWritable(process.env.npm_config_cache) ? undefined : mkdtempSync(join(tmpdir(), 'repartee-npm-'))
   if (cache !== undefined) env.npm_config_cache = cache
   const code = await run(command, [...args, ...flags, ...parts], { stdio: ['ignore', 'ignore', 'inherit'], env })
@@ -65,7 +65,7 @@ async function install() {
   writeFileSync(stamp, withTests ? `${lock} tests` : lock)
 }
 
-/** Runs a program to its end, and ends it with this one. Resolves to its exit code. */
+/** Runs a program to its end and forwards termination signals to it. Resolves to its exit code. */
 function run(command, args, options) {
   const child = spawn(command, args, { cwd: root, ...options })
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -83,7 +83,7 @@ function run(command, args, options) {
   })
 }
 
-/** Whether files can be made in a folder, or in the nearest one above that exists. */
+/** Returns whether a folder, or its nearest existing parent, is writable. */
 function isWritable(folder) {
   if (folder === undefined) return true
   for (let at = folder; ; at = dirname(at)) {

@@ -6,17 +6,17 @@ import type { Engine, Stage, System } from '../stage.ts'
 import { inBatches } from '../turns.ts'
 import { addDocuments } from './knowledge.ts'
 
-/** What stands in the large store, all at once. */
+/** The content of the large store. */
 export interface Plan {
-  /** Sessions by their length, so many that what is measured hardly makes them longer. */
+  /** Sessions by their length. There are so many that measuring hardly makes them longer. */
   lengths: AgentPlan[]
-  /** Messages of one session. */
+  /** Messages of the longest session. */
   longest: number
-  /** Sessions of one agent. */
+  /** Numbers of sessions of the agents whose lists are measured. */
   lists: number[]
-  /** Further agents, with 100 sessions of 10 messages each. */
+  /** Number of further agents, each with 100 sessions of 10 messages. */
   others: number
-  /** Of these have a document. */
+  /** How many of the other agents have a document. */
   withDocuments: number
 }
 
@@ -42,13 +42,13 @@ export interface Stores {
   byLength: Filled[]
   longest: Filled
   byList: Filled[]
-  /** One of the others. */
+  /** One of the other agents. */
   other: Filled
-  /** What there is in the large one, in words. */
+  /** Description of the large store. */
   words: string
-  /** Of all agents. */
+  /** Messages of all agents. */
   messages: { large: number; small: number }
-  /** With one agent, as each of the others is. */
+  /** A store with one agent, which has the size of the other agents. */
   small: System
   only: Filled
 }

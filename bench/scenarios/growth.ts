@@ -9,7 +9,7 @@ import { wholeList } from './whole-list.ts'
 const CONNECTIONS = 4
 const MESSAGE = 'Who pays for the oil of the lamps?'
 
-/** Makes the next request. */
+/** Returns the next request. */
 type Next = () => string
 type Work = (system: System, filled: Filled) => Next
 
@@ -28,7 +28,7 @@ const listOfUser: Work = (system, { agentId, userId }) => {
   return () => text
 }
 
-/** What is compared in the large store and in the small one. */
+/** Requests compared between the large and the small store. */
 const ANYWHERE: Record<string, Work> = {
   send,
   create: (system, { agentId }) => inTurns([system.text('POST', `/agents/${agentId}/sessions`, {})]),
@@ -36,7 +36,7 @@ const ANYWHERE: Record<string, Work> = {
   list: (system, { agentId }) => inTurns([system.text('GET', `/agents/${agentId}/sessions?limit=50`)]),
 }
 
-/** What a request costs as what is stored grows: in one large store that holds everything at once, and in a small one beside it. */
+/** Measures how the cost of requests grows with stored data: in one large store, compared with a small one. */
 export const growth: Scenario = {
   name: 'growth',
   figures: [
@@ -97,7 +97,7 @@ async function inLarge(engine: Engine, { large, byLength, longest, byList }: Sto
   return figures
 }
 
-/** The same request at several sizes, in turns; the largest beside the smallest. */
+/** Measures the same request at several sizes in turns, and compares the largest with the smallest. */
 async function bySize(
   id: string,
   engine: Engine,

@@ -7,18 +7,18 @@ import { newSessions, sendText } from './requests.ts'
 
 const PASSAGES = { quick: 500, usual: 5_000, full: 5_000 }
 const CONNECTIONS = 16
-/** Sessions that the questions go round: a question is one of few in each. */
+/** The questions are spread over this many sessions, so that each session stays short. */
 const SESSIONS = 1_000
 const PROBE_EVERY_MS = 5
 
-/** How the same agent answers, one after the other. */
+/** The settings of the agent, measured one after the other. */
 const KINDS = {
   lexical: { model: 'openai/short', retrieval: { mode: 'lexical' } },
   hybrid: { model: 'openai/short', retrieval: { mode: 'hybrid' } },
   extractive: { model: 'extractive', retrieval: { mode: 'lexical' } },
 }
 
-/** What a message costs an agent that has documents, beside a send of the floor, which has none. */
+/** Measures messages to an agent with documents, relative to a send of the floor, which has none. */
 export const knowledge: Scenario = {
   name: 'knowledge',
   figures: [...Object.keys(KINDS), 'loop-hold'],
@@ -83,7 +83,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 200))
 }
 
-/** Questions about passages all over the base. */
+/** Returns a load of questions about passages from the whole base. */
 async function sendsTo(system: System, agent: string, count: number, seconds: number): Promise<Loaded> {
   const sessions = inTurns(await newSessions(system, agent, SESSIONS))
   let at = 0
@@ -91,7 +91,7 @@ async function sendsTo(system: System, agent: string, count: number, seconds: nu
   return { connections: CONNECTIONS, seconds, next }
 }
 
-/** How long a request waits that needs nothing but the event loop, while one message after the other is answered. */
+/** Measures how long a request that needs only the event loop waits while messages are answered. */
 async function healthMeanwhile(system: System, next: Loaded['next'], seconds: number): Promise<{ p99: number; most: number }> {
   const { port } = system.program
   const [sender, prober] = [await Connection.open(port), await Connection.open(port)]

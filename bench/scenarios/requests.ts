@@ -6,7 +6,7 @@ import { type Cost, inTurns, type Loaded, measure, median, quantile, warm } from
 const CONNECTIONS = 16
 const WARM_SENDS = 400
 const MESSAGE = 'How much oil do the lamps of the harbour take in a night, and who writes it down?'
-/** Sessions that are ready for sends: so many times what the warm-up could use. */
+/** Sessions prepared for sends, as a multiple of what the warm-up rate needs. */
 const SPARE = 1.6
 
 interface Round {
@@ -14,13 +14,13 @@ interface Round {
   base: Cost
 }
 
-/** Something that is measured, when it is warm. */
+/** A warmed-up system. */
 interface Warm {
   system: System
   sendsPerSecond: number
 }
 
-/** The request that is measured, of either system; whatever it needs is made before. */
+/** Prepares everything that the measured request needs, and returns its load. */
 type Prepare = (warm: Warm, seconds: number) => Promise<Loaded>
 
 const sessionsOf = (agent: string) => `/agents/${agent}/sessions`
@@ -39,7 +39,7 @@ export async function newSessions(system: System, agent: string, count: number):
 export const sendText = (system: System, agent: string, session: string, body: object = { message: MESSAGE }): string =>
   system.text('POST', `${sessionsOf(agent)}/${session}/messages`, body)
 
-/** One message in each of these sessions, until there is none. */
+/** Sends one message in each session until none is left. */
 const oneEach = (system: System, agent: string, ids: string[]) => () => {
   const id = ids.pop()
   return id === undefined ? undefined : sendText(system, agent, id)
@@ -83,7 +83,7 @@ const steps: Record<string, Prepare> = {
   },
 }
 
-/** What requests without documents cost, each round with new processes. */
+/** Measures requests without documents. Each round uses new processes. */
 export const requests: Scenario = {
   name: 'requests',
   figures: [...Object.keys(steps), 'html', 'first-token', 'first-token-p99'],
@@ -123,7 +123,7 @@ async function runRound({ wants, seconds }: Options, ours: System, floor: System
   return costs
 }
 
-/** The same reply as Markdown and as HTML, in growing sessions; the difference stands beside a plain send of the floor. */
+/** Measures a reply as Markdown and as HTML in growing sessions. The difference is compared with a plain send of the floor. */
 async function htmlOnTop(ours: System, floor: Warm, seconds: number): Promise<Round> {
   const agent = await ours.newAgent({ model: 'openai/long' })
   const sends = async (format: string): Promise<Loaded> => {
@@ -137,7 +137,7 @@ async function htmlOnTop(ours: System, floor: Warm, seconds: number): Promise<Ro
     plain: { system: ours, load: await sends('markdown') },
     base: { system: floor.system, load: await steps['send-one']!(floor, seconds) },
   }
-  // What was warmed so far has never rendered anything.
+  // Rendering has not been warmed up yet.
   await warm(works)
   const { html, plain, base } = await measure(works)
   return { ours: { ...html, cpuMs: html.cpuMs - plain.cpuMs }, base }
@@ -145,7 +145,7 @@ async function htmlOnTop(ours: System, floor: Warm, seconds: number): Promise<Ro
 
 const modelOf = async (stage: Stage): Promise<Pick<System, 'program' | 'roots'>> => ({ program: await stage.model(), roots: [] })
 
-/** Streams on four connections: when the first words come, against the model asked itself. */
+/** Measures the time to the first words of streams on four connections, relative to the model alone. */
 async function firstTokens(
   engine: Engine,
   ours: System,

@@ -10,7 +10,7 @@ const SIZES = { quick: [1_000, 10_000], usual: [1_000, 10_000, 100_000], full: [
 const QUESTIONS = { quick: 400, usual: 2_000, full: 2_000 }
 const PROGRAM = here('search.ts')
 
-/** How long the search itself takes, and how fast and how large its index is, as the knowledge grows. */
+/** Measures search time, indexing speed and index size as the knowledge grows. */
 export const search: Scenario = {
   name: 'search',
   figures: [],

@@ -7,11 +7,11 @@ import { newSessions } from './requests.ts'
 
 const STREAMS = { quick: 200, usual: 2_000, full: 2_000 }
 const WATCHED_SECONDS = { quick: 3, usual: 10, full: 10 }
-/** All are open before the first ends, also on a slow machine. */
+/** Slow enough that all streams are open before the first ends, even on a slow machine. */
 const OPENED_A_SECOND = 150
 const PAUSE_MS = 10
 
-/** Many streams at once over a model that says a word a second, what each takes, and what others feel of it. */
+/** Measures many simultaneous streams (one word a second): the memory of each, and the effect on other requests. */
 export const streams: Scenario = {
   name: 'streams',
   figures: ['streams', 'streams-kb', 'streams-others'],

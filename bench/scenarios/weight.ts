@@ -13,20 +13,20 @@ const STARTS = 3
 const IDLE_AFTER_MS = 2_000
 const NPM = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
 const KINDS = {
-  /** What a server needs, without vendors' packages and parsers that can be left out. */
+  /** A server's needs, without optional vendor packages and parsers. */
   production: ['--omit=dev', '--omit=optional', '--workspaces=false'],
   everything: [],
 }
 const QUESTION = 'How do I stream a reply?'
 
-/** What it takes to have the service, and to have it run. */
+/** Measures installation size, start time and idle memory. */
 export const weight: Scenario = {
   name: 'weight',
   figures: ['cold', 'idle', 'install', 'packages', 'install-all', 'npm-start'],
   async run({ engines, rounds, size, wants, tell }) {
     const figures: Figure[] = []
     if (engines.includes('sqlite') && (wants('cold') || wants('idle'))) figures.push(...(await starts(rounds * STARTS, tell)))
-    // The rest is of one size, and takes minutes.
+    // The other figures have only one size and take minutes.
     if (size === 'quick') return figures.filter(({ id }) => wants(id))
     if (wants('install') || wants('packages')) {
       const { mb, packages } = await installed('production', tell)
@@ -38,7 +38,7 @@ export const weight: Scenario = {
   },
 }
 
-/** Each with an empty folder; the code was compiled and kept by the first, which does not count. */
+/** Measures starts with empty folders. The first start fills the compile cache and does not count. */
 async function starts(count: number, tell: (text: string) => void): Promise<Figure[]> {
   tell(`${count} starts`)
   const cold = { ours: [] as number[], floor: [] as number[] }
@@ -65,7 +65,7 @@ async function starts(count: number, tell: (text: string) => void): Promise<Figu
   ]
 }
 
-/** In a copy of what npm reads. */
+/** Installs in a copy of the files that npm reads. */
 async function installed(kind: keyof typeof KINDS, tell: (text: string) => void): Promise<{ mb: number; packages: number }> {
   tell(`npm ci, ${kind}`)
   const stage = new Stage()
@@ -91,7 +91,7 @@ async function installed(kind: keyof typeof KINDS, tell: (text: string) => void)
   }
 }
 
-/** Seconds from `npm start` in a new clone of the last commit to a reply that cites its document. What npm fetches is in its cache. */
+/** Returns the seconds from `npm start` in a fresh clone of the last commit to a reply with a citation. npm's cache is warm. */
 async function npmStart(tell: (text: string) => void): Promise<number> {
   tell('npm start in a fresh clone')
   const stage = new Stage()
@@ -113,7 +113,7 @@ async function npmStart(tell: (text: string) => void): Promise<number> {
   }
 }
 
-/** Also where it has ended meanwhile, because what started it did. */
+/** Ends a process. It may already have ended together with its parent. */
 function end(pid: number): void {
   try {
     process.kill(pid)
@@ -122,7 +122,7 @@ function end(pid: number): void {
   }
 }
 
-/** The address and the key that a first start shows. */
+/** Returns the address and the key that a first start prints. */
 async function greeting(output: AsyncIterable<Buffer>): Promise<[url: string, key: string]> {
   let printed = ''
   for await (const part of output) {
@@ -133,7 +133,7 @@ async function greeting(output: AsyncIterable<Buffer>): Promise<[url: string, ke
   throw new Error(`npm start ended: ${printed}`)
 }
 
-/** Asks the sample agent until its documents are read. */
+/** Asks the sample agent until a reply cites its documents. */
 async function groundedReply(url: string, key: string): Promise<void> {
   const ask = async (path: string, body?: object) => {
     const headers = { 'x-api-key': key, 'content-type': 'application/json' }

@@ -9,7 +9,7 @@ import { quantile } from '../turns.ts'
 const LOOK_EVERY_MS = 50
 const PAUSE_MS = 2
 
-/** The list of all sessions of an agent in one answer: what memory it takes, and what others feel of it meanwhile. */
+/** Measures the list of all sessions of an agent in one response: its memory, and the effect on other requests. */
 export async function wholeList(engine: Engine, system: System, listed: Filled, other: Filled): Promise<Figure[]> {
   const prober = await Connection.open(system.program.port)
   const text = system.text('GET', `/agents/${other.agentId}/sessions/${other.sessionIds[0]}/messages?limit=1`)
@@ -41,7 +41,7 @@ export async function wholeList(engine: Engine, system: System, listed: Filled, 
   ]
 }
 
-/** Resolves to the number of sessions in it; keeps nothing of it. */
+/** Resolves to the number of sessions in the response, without storing the response. */
 function read({ program, text }: System, path: string): Promise<number> {
   const key = /x-api-key: (\S+)/.exec(text('GET', path))![1]!
   return new Promise((resolve, reject) => {

@@ -1,15 +1,15 @@
 import { ReparteeError } from './errors.ts'
 
-/** Longer ones are no timers; nobody waits so long. */
+/** `setTimeout` does not support longer delays. Nobody waits that long. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** A signal that is given when the caller's is, or when the time is over. `clear` must be called when the work is done. */
+/** A signal that aborts with the caller's signal or when the time is over. Call `clear` when the work is done. */
 export interface Deadline {
   signal: AbortSignal
   clear(): void
 }
 
-/** Runs until the signal of the caller, with `aborted`, or until the time is over, with an error of the kind that is told. */
+/** Starts a deadline. Its signal aborts with `aborted` if the caller's signal aborts, or with the error from `tooLate` after `ms`. */
 export function deadline(ms: number, tooLate: () => ReparteeError, signal?: AbortSignal | undefined): Deadline {
   const controller = new AbortController()
   const timer = ms <= MAX_TIMER_MS ? setTimeout(() => controller.abort(tooLate()), ms) : undefined
@@ -23,7 +23,7 @@ export function deadline(ms: number, tooLate: () => ReparteeError, signal?: Abor
   }
 }
 
-/** Aborts with the signal of a caller. Returns what ends that. */
+/** Aborts the controller when the caller's signal aborts. Returns a function that stops this. */
 export function follow(controller: AbortController, signal: AbortSignal | undefined): () => void {
   const abort = () => controller.abort(toAborted(signal!))
   if (signal?.aborted) abort()
@@ -31,13 +31,13 @@ export function follow(controller: AbortController, signal: AbortSignal | undefi
   return () => signal?.removeEventListener('abort', abort)
 }
 
-/** The caller has stopped it; its own reason is the cause. */
+/** Returns the error for a call that the caller aborted. The signal's reason becomes the cause. */
 export const toAborted = ({ reason }: AbortSignal): ReparteeError =>
   reason instanceof ReparteeError
     ? reason
     : new ReparteeError('aborted', 'The call was stopped by its signal.', { cause: reason })
 
-/** Resolves after a time. Rejects with `aborted` when the signal is given first. */
+/** Resolves after `ms`. Rejects with `aborted` if the signal aborts first. */
 export function pause(ms: number, signal?: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -53,7 +53,7 @@ export function pause(ms: number, signal?: AbortSignal | undefined): Promise<voi
   })
 }
 
-/** What a promise comes to that knows of no signal. Rejects with the reason of the signal when that is given first. */
+/** Settles like the promise. Rejects with the signal's reason if the signal aborts first. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)

@@ -12,14 +12,14 @@ import * as users from './api/users.ts'
 import * as webhooks from './api/webhooks.ts'
 import { type Connection, type ConnectionOptions, connect } from './connection.ts'
 
-/** The functions of a noun without their first argument, the connection. */
+/** The functions of a module without their first argument, the connection. */
 export type Bound<F> = {
   [Name in keyof F]: F[Name] extends (to: Connection, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never
 }
 
-/** Every operation of the service, by its noun: `client.sessions.create(agentId)`. Each resolves to the body of the answer. */
+/** All operations of the service, grouped by resource: `client.sessions.create(agentId)`. Each resolves to the response body. */
 export class Repartee {
-  /** For the functions of this package, which take it as their first argument. */
+  /** The first argument of the package's standalone functions. */
   readonly connection: Connection
   readonly agents: Bound<typeof agents>
   readonly sessions: Bound<typeof sessions>

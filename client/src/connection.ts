@@ -1,24 +1,24 @@
 import { type Credentials, credentials, type GetToken } from './credentials.ts'
 
 export interface ConnectionOptions {
-  /** Of the service, as its start prints it: `https://chat.example.com/v1`. A page of the same origin may say `/v1`. */
+  /** The URL that the service prints at start: `https://chat.example.com/v1`. A page of the same origin can use `/v1`. */
   baseUrl: string
-  /** An API key. Never in a page: whoever reads the page has it. */
+  /** An API key. Never use one in a web page: every visitor can read it. */
   key?: string | undefined
-  /** A token of a user, or a function that gets one; the function is asked again when a token is refused, or about to end where it told when. */
+  /** A user token, or a function that gets one. The function is called again when the token is rejected or about to expire (by `expiresAt`). */
   token?: string | GetToken | undefined
   fetch?: typeof globalThis.fetch | undefined
-  /** How long a call may take, its tries and the pauses between them together; of a stream, until its first event. 180,000 unless given. */
+  /** Maximum time for a call, including retries and pauses. For a stream: the time until its first event. Default: 180,000. */
   timeoutMs?: number | undefined
-  /** How often a call is tried again at most, where that is safe and may help. 4 unless given. */
+  /** Maximum number of retries, if a retry is safe and can help. Default: 4. */
   maxRetries?: number | undefined
-  /** The pause before the first try again, which doubles with each. 500 unless given. */
+  /** Pause before the first retry. It doubles with each retry. Default: 500. */
   retryDelayMs?: number | undefined
-  /** A stream on which nothing comes for so long is dead, and taken up again; the service says something every 15 s. 45,000 unless given. */
+  /** A stream that is silent for this long is resumed. The service sends something every 15 s. Default: 45,000. */
   silenceMs?: number | undefined
 }
 
-/** What the functions of this package call the service with. */
+/** The settings that the functions of this package call the service with. */
 export interface Connection {
   readonly baseUrl: string
   readonly credentials: Credentials
@@ -29,14 +29,14 @@ export interface Connection {
   readonly silenceMs: number
 }
 
-/** Settings only: nothing is sent yet. Throws `TypeError` where they cannot be meant. */
+/** Validates settings without sending a request. Throws `TypeError` if `baseUrl` is missing or both a key and a token are given. */
 export function connect(options: ConnectionOptions): Connection {
   const { baseUrl, key, token, timeoutMs = 180_000, maxRetries = 4, retryDelayMs = 500, silenceMs = 45_000 } = options
   if (typeof baseUrl !== 'string' || baseUrl === '') throw new TypeError('baseUrl is needed, like https://chat.example.com/v1.')
   return {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     credentials: credentials({ key, token }),
-    // Looked up when it is called, and called as a function: browsers refuse a fetch that is called as a method of something else.
+    // Resolves the global `fetch` at call time. Browsers reject a `fetch` that is called as a method of another object.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     timeoutMs,
     maxRetries,

@@ -18,24 +18,24 @@ import { uuid } from './uuid.ts'
 
 export interface ConversationOptions {
   agentId: string
-  /** Left out: a session is made with the first message. */
+  /** Default: a session is created with the first message. */
   sessionId?: string | undefined
-  /** Of the session that is made: its name and its user. */
+  /** Options for a session that this conversation creates, such as its name and user. */
   create?: CreateSessionBody | undefined
-  /** What is wanted beside the reply; its sources unless given. */
+  /** Extra data to request with each reply. Default: sources. */
   include?: SendMessageBody['include']
   format?: SendMessageBody['format']
 }
 
-/** A message as it is shown. */
+/** A message for display. */
 export interface ChatMessage {
-  /** Changes once for what was just sent, when the service has given it an id. */
+  /** Changes once for a message that was just sent, when the service assigns its id. */
   id: string
   role: Role
-  /** Of a reply that is being written: what there is of it. */
+  /** The partial text while a reply is being generated. */
   content: string
   createdAt: string
-  /** Of the last turn: `running` while its reply is written, `failed` where there is none and the same text may be sent again. */
+  /** State of the last turn: `running` while the reply is generated; `failed` if there is no reply and the same text can be sent again. */
   turn?: TurnState
   sources?: CitedSource[]
   followUps?: FollowUp[]
@@ -45,30 +45,30 @@ export interface ChatMessage {
 export interface ConversationState {
   sessionId: string | undefined
   messages: readonly ChatMessage[]
-  /** `waiting`: a message was sent, and nothing of the reply has come. A message can be sent when it is `ready`. */
+  /** `waiting`: a message was sent and no reply text has arrived. A message can be sent in state `ready`. */
   status: 'loading' | 'ready' | 'waiting' | 'streaming'
-  /** What went wrong last, until something is done again. */
+  /** The last error. The next action clears it. */
   error: ReparteeError | undefined
 }
 
-/** A message on its way. Sent again it is the same request: wherever the line broke, it is stored once. */
+/** A message being sent. A retry repeats the same request, so the service stores the message once even after a lost connection. */
 interface Sending {
   body: SendMessageBody
   key: string
 }
 
-/** The messages of a turn that is running, behind those that came before it. */
+/** The messages of a running turn, and the messages before it. */
 interface Running {
   before: readonly ChatMessage[]
   user: ChatMessage
-  /** What there is of the reply; with what stood in its place before, where it is made anew. */
+  /** The partial reply. `old` is the previous reply if it is being regenerated. */
   reply?: ChatMessage | undefined
   old?: ChatMessage | undefined
 }
 
 /**
- * One session as a page shows it: its messages, the reply while it grows, and what can be done. It tells its listeners of every change.
- * What can be done never throws: `error` of the state says what went wrong.
+ * A session for display: its messages, the growing reply and the actions. It notifies listeners of every change.
+ * The actions never throw; `state.error` says what failed.
  */
 export class Conversation {
   readonly #connection: Connection
@@ -77,10 +77,10 @@ export class Conversation {
   #state: ConversationState
   #open: AbortController | undefined
   #loaded: Promise<void> = Promise.resolve()
-  /** The message whose turn is running, when the service has stored it. */
+  /** Id of the message whose turn is running, once the service has stored it. */
   #asked: string | undefined
   #isStopWanted = false
-  /** A message of which it is not known what became, because the line broke. */
+  /** A message with an unknown result, because the connection was lost. */
   #lost: Sending | undefined
 
   constructor(connection: Connection, options: ConversationOptions) {
@@ -90,16 +90,16 @@ export class Conversation {
     this.#state = { sessionId, messages: [], status: sessionId === undefined ? 'ready' : 'loading', error: undefined }
   }
 
-  /** The same object until something changes. */
+  /** Returns the same object until the state changes. */
   getState = (): ConversationState => this.#state
 
-  /** Returns what ends it. */
+  /** Returns the unsubscribe function. */
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Reads the history, and takes up a turn that is running, as after a reload. Can be opened again after it was closed. */
+  /** Loads the history and resumes a running turn, for example after a reload. A closed conversation can be opened again. */
   open(): void {
     this.close()
     this.#open = new AbortController()
@@ -109,7 +109,7 @@ export class Conversation {
     else this.#loaded = this.#load(sessionId, this.#open.signal)
   }
 
-  /** Reads no more. A turn that is running goes on at the service. */
+  /** Stops reading. A running turn continues on the service. */
   close(): void {
     this.#open?.abort()
     this.#open = undefined
@@ -124,7 +124,7 @@ export class Conversation {
     if (status !== 'ready' || this.#open === undefined) return
     const { signal } = this.#open
     const last = all.at(-1)
-    // The service continues a message that failed when it is sent again: it is not there twice.
+    // The service continues a failed message that is sent again, so the message must not appear twice.
     const isAgain = last?.role === 'USER' && last.turn === 'failed' && last.content === message
     const user: ChatMessage = { id: uuid(), role: 'USER', content: message, createdAt: new Date().toISOString(), turn: 'running' }
     const running = { before: isAgain ? all.slice(0, -1) : all, user }
@@ -139,7 +139,7 @@ export class Conversation {
     if (error?.code === 'connection_failed' || error?.code === 'timeout') this.#lost = sending
   }
 
-  /** Has the last reply made anew. Where that fails it stays as it was. Does nothing while a turn is running. */
+  /** Regenerates the last reply. If that fails, the old reply stays. Does nothing while a turn is running. */
   regenerate = async (): Promise<void> => {
     await this.#loaded
     const { status, sessionId, messages: all } = this.#state
@@ -153,7 +153,7 @@ export class Conversation {
     )
   }
 
-  /** Stops the reply that is being written; what there is of it stays. */
+  /** Stops the reply that is being generated. The text generated so far stays. */
   stop = async (): Promise<void> => {
     const { status, sessionId } = this.#state
     const asked = this.#asked
@@ -162,7 +162,7 @@ export class Conversation {
     await this.#try(() => messages.cancel(this.#connection, this.#options.agentId, sessionId, asked))
   }
 
-  /** Says whether a reply was good. */
+  /** Sets the feedback on a reply. */
   rate = async (messageId: string, rating: Feedback['rating'], comment?: string): Promise<void> => {
     const { sessionId } = this.#state
     if (sessionId === undefined) return
@@ -192,7 +192,7 @@ export class Conversation {
     }
   }
 
-  /** The history, and more about its last message. */
+  /** Reads the history and the details of its last message. */
   async #read(
     sessionId: string,
     signal: AbortSignal,
@@ -203,12 +203,12 @@ export class Conversation {
     const last = history.at(-1)
     if (last === undefined) return { history }
     const { message } = await messages.get(this.#connection, agentId, sessionId, last.id, undefined, { signal })
-    // The reply has come since the history was read. An imported history may end with a message that has none.
+    // The reply arrived after the history was read. An imported history can end with a message that has no reply.
     if (message.role === 'USER' && message.turn === 'done' && !isAgain) return this.#read(sessionId, signal, true)
     return { history, message }
   }
 
-  /** Shows a turn while it runs, to its end. Resolves to what it failed with. */
+  /** Shows a turn until it ends. Resolves to its error, if it failed. */
   async #follow(
     signal: AbortSignal,
     { before, user, reply, old }: Running,
@@ -235,7 +235,7 @@ export class Conversation {
           reply = toReply(event.answer)
         }
       }
-      // It was closed when all had come.
+      // The conversation was closed after the last event had arrived.
       if (signal.aborted) return undefined
       this.#endTurn()
       show('ready')
@@ -286,7 +286,7 @@ export class Conversation {
       try {
         listener()
       } catch (error) {
-        // Told of as the platform does it for events; the other listeners, and the turn, go on.
+        // Reports the error as the platform does for event listeners. The other listeners and the turn continue.
         const { reportError = console.error } = globalThis as { reportError?: (error: unknown) => void }
         reportError(error)
       }

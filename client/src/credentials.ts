@@ -1,20 +1,20 @@
 import { ReparteeError } from './errors.ts'
 
-/** A token of a user, or what `POST …/tokens` answers: by `expiresAt` it is renewed before it ends. */
+/** A user token, or the response of `POST …/tokens`. With `expiresAt`, the client renews the token before it expires. */
 export type UserToken = string | { token: string; expiresAt?: string | undefined }
 
-/** Gets a token that is good now, for example from the server of the page. */
+/** Gets a valid token, for example from the server of the page. */
 export type GetToken = () => UserToken | Promise<UserToken>
 
-/** What a request is made with: a key, a token, or a function that gets tokens. */
+/** The credentials of a request: an API key, a token, or a function that gets tokens. */
 export interface Credentials {
-  /** The key or token to send; undefined where something else puts one in. */
+  /** Returns the key or token to send, or undefined if another layer adds it. */
   get(): Promise<string | undefined>
-  /** One to use after this one was refused; undefined where there is no other. */
+  /** Returns a replacement for a rejected credential, or undefined if there is none. */
   renew(refused: string | undefined): Promise<string | undefined>
 }
 
-/** A token is not used in its last moments, in which it could end on the way. */
+/** A token is not used shortly before it expires, because it could expire in transit. */
 const SPARE_MS = 30_000
 
 interface Held {
@@ -22,7 +22,7 @@ interface Held {
   endsAt: number
 }
 
-/** A token is kept, in memory alone, until it is about to end or is refused, and got once however many requests want it. */
+/** Caches a token in memory until it is rejected or about to expire. Concurrent requests share one call of the token function. */
 export function credentials({ key, token }: { key?: string | undefined; token?: string | GetToken | undefined }): Credentials {
   if (key !== undefined && token !== undefined) throw new TypeError('Give a key or a token, not both.')
   if (typeof token !== 'function') return { get: async () => key ?? token, renew: async () => undefined }
@@ -39,7 +39,7 @@ export function credentials({ key, token }: { key?: string | undefined; token?: 
     const asked = held
     const kept = await asked
     if (kept !== undefined && kept.endsAt > Date.now()) return kept.token
-    // Others have waited for the same one, and the first of them has asked already.
+    // Other requests waited for the same token. The first of them has already requested a new one.
     return (await (held === undefined || held === asked ? fetchToken() : held)).token
   }
   return {
@@ -57,7 +57,7 @@ function toHeld(answer: UserToken): Held {
   if (typeof token !== 'string' || token === '')
     throw new ReparteeError('unauthorized', 'The function that gets tokens gave none.')
   const endsAt = Date.parse(expiresAt ?? '') - SPARE_MS
-  // A fresh one that seems to be over: it is short, or the clock of this device is wrong. Then it ends when it is refused.
+  // A new token that seems expired is short-lived, or the device's clock is wrong. It is used until it is rejected.
   return { token, endsAt: endsAt > Date.now() ? endsAt : Number.POSITIVE_INFINITY }
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorDetail, ErrorCode as ServiceCode } from './types.ts'
 
-/** What can go wrong: the codes of the service, and what happens on the way to it. */
+/** All error codes: the codes of the service, plus the client's codes for connection problems. */
 export type ErrorCode = ServiceCode | 'connection_failed' | 'timeout' | 'aborted'
 
 export interface ErrorOptions {
@@ -11,16 +11,16 @@ export interface ErrorOptions {
   cause?: unknown
 }
 
-/** The one error that this client throws. */
+/** The only error class that this client throws. */
 export class ReparteeError extends Error {
   readonly code: ErrorCode
-  /** The HTTP status; undefined where there was no answer, and for an error that came on a stream. */
+  /** The HTTP status. Undefined if there was no response, or if the error arrived on a stream. */
   readonly status: number | undefined
-  /** Finds the request in the log of the service. */
+  /** Identifies the request in the service's log. */
   readonly requestId: string | undefined
-  /** The places of the request that are at fault. */
+  /** The invalid fields of the request. */
   readonly details: ErrorDetail[]
-  /** Seconds after which trying again makes sense. */
+  /** Seconds to wait before a retry. */
   readonly retryAfter: number | undefined
 
   constructor(code: ErrorCode, message: string, { status, requestId, details, retryAfter, cause }: ErrorOptions = {}) {
@@ -38,11 +38,11 @@ interface ErrorBody {
   error?: { code: ServiceCode; message: string; requestId?: string; details?: ErrorDetail[] }
 }
 
-/** What a stream says of a turn that failed. */
+/** Converts the error body of a failed turn. */
 export const fromBody = ({ code, message, requestId, details }: NonNullable<ErrorBody['error']>, more: ErrorOptions = {}) =>
   new ReparteeError(code, message, { requestId, details, ...more })
 
-/** The error of an answer that is no success. Something between here and the service may have answered in its place. */
+/** Converts a failed response to an error. A proxy may have answered instead of the service. */
 export async function fromResponse(response: Response): Promise<ReparteeError> {
   const { status, headers } = response
   const retryAfter = toSeconds(headers.get('retry-after'))
@@ -58,7 +58,7 @@ export async function fromResponse(response: Response): Promise<ReparteeError> {
   })
 }
 
-/** What proxies mean by the answers that they make themselves. */
+/** Codes for responses that a proxy generates itself. */
 const FOREIGN: Record<number, ErrorCode> = { 413: 'payload_too_large', 429: 'rate_limited', 503: 'unavailable' }
 
 function parse(text: string): ErrorBody | undefined {

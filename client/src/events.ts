@@ -1,20 +1,19 @@
-/** One server-sent event. */
 export interface ServerEvent {
-  /** `message` where the stream names none. */
+  /** `message` if the stream names no type. */
   type: string
-  /** The id that was sent last. */
+  /** The last id that the stream sent. */
   id: string
   data: string
 }
 
 /**
- * Reads the text of an event stream, in pieces that end wherever they happen to end (HTML standard, 9.2.6).
- * `feed` returns the events that are complete with this piece; one that is cut off by the end of the stream never is.
+ * Parses an event stream from chunks that can end anywhere (HTML standard, 9.2.6).
+ * `feed` returns the events that this chunk completes. An event that the end of the stream cuts off is never returned.
  */
 export class EventParser {
-  /** The beginning of a line whose end has not come. It only grows: looking into it each time would take the square of its length. */
+  /** The start of an incomplete line. It is only appended to: scanning it for each chunk would take quadratic time. */
   #begun = ''
-  /** The piece before ended with a CR: an LF that follows belongs to it. */
+  /** The previous chunk ended with CR, so an LF at the start of the next chunk belongs to it. */
   #isAfterCr = false
   #type = ''
   #id = ''
@@ -57,12 +56,12 @@ export class EventParser {
 }
 
 export interface ReadOptions {
-  /** Nothing for so long, not even a comment, means that the line is dead. */
+  /** After this much silence, without even a comment, the connection is considered dead. */
   silenceMs: number
   signal?: AbortSignal | undefined
 }
 
-/** The events of a body, until it ends, breaks, falls silent or is stopped by the signal: which of them is not told. Closes the connection when nobody reads on. */
+/** Yields the events of a body until it ends, breaks, falls silent or is aborted. Closes the connection when the consumer stops reading. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   { silenceMs, signal }: ReadOptions,

@@ -1,6 +1,6 @@
 /**
- * The client of Repartee. `new Repartee(…)` gathers every operation. What is to be small takes `connect(…)` and the functions of the
- * nouns that it needs, `sessions.create(connection, …)`, and a bundler leaves out the rest.
+ * The Repartee client. `new Repartee(…)` contains every operation. For small bundles, use `connect(…)` with the functions of single modules,
+ * as in `sessions.create(connection, …)`. A bundler then drops the rest.
  */
 export * as agents from './api/agents.ts'
 export * as audit from './api/audit.ts'

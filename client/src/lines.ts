@@ -1,7 +1,7 @@
 import { toAborted } from './cancel.ts'
 import { ReparteeError } from './errors.ts'
 
-/** The values of an answer in JSON Lines, as they come. Throws where it breaks off. */
+/** Yields the values of a JSON Lines response as they arrive. Throws if the response breaks off. */
 export async function* readLines<T>(open: () => Promise<Response>, signal: AbortSignal | undefined): AsyncGenerator<T, void> {
   const reader = (await open()).body!.getReader()
   const decoder = new TextDecoder()

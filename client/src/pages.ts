@@ -1,6 +1,6 @@
 import type { Pagination } from './types.ts'
 
-/** As large as a page may be: the fewest requests. */
+/** The maximum page size, which needs the fewest requests. */
 const ITEMS = 100
 
 interface PageQuery {
@@ -8,7 +8,7 @@ interface PageQuery {
   limit?: number | undefined
 }
 
-/** The items of all pages, each page fetched when the one before is used up. */
+/** Yields the items of all pages. Fetches each page when the previous one is used up. */
 export async function* eachItem<P extends { pagination?: Pagination }, T>(
   query: PageQuery | undefined,
   load: (page: { cursor?: string | undefined; limit: number }) => Promise<P>,

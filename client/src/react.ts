@@ -5,22 +5,22 @@ import type { CitedSource, FollowUp } from './types.ts'
 import type { ChatAttributes, ChatElement, ChatOptions } from './widget.ts'
 
 export interface SessionOptions extends ConversationOptions {
-  /** Made once, outside of the component. Another client is another conversation. */
+  /** Create the client once, outside the component. Another client starts another conversation. */
   client: Repartee
 }
 
 export interface SessionView extends ConversationState, Pick<Conversation, 'send' | 'stop' | 'regenerate' | 'rate'> {
-  /** Questions to go on with, of the last reply. */
+  /** Suggested follow-ups of the last reply. */
   followUps: readonly FollowUp[]
-  /** What the last reply cites. */
+  /** Sources that the last reply cites. */
   sources: readonly CitedSource[]
 }
 
 const NONE: readonly never[] = []
 
 /**
- * A session with its messages, the reply as it grows, and what can be done. Without `sessionId` a session is made with the first message;
- * it is the same conversation still when its id is passed in from then on. A turn that is running when the page is loaded is taken up.
+ * Returns a session with its messages, the growing reply and the actions. Without `sessionId`, the first message creates a session.
+ * Passing the new session's id later does not restart the conversation. A turn that is running at page load is resumed.
  */
 export function useSession(options: SessionOptions): SessionView {
   const conversation = useConversation(options)
@@ -45,12 +45,12 @@ function useConversation({ client, ...options }: SessionOptions): Conversation {
   return next.conversation
 }
 
-/** `<repartee-chat>` in JSX. `options` is set as an object by React 19 and newer. */
+/** Props of `<repartee-chat>` in JSX. React 19 and newer set `options` as an object. */
 export interface ChatElementProps
   extends ChatAttributes,
     Omit<DetailedHTMLProps<HTMLAttributes<ChatElement>, ChatElement>, keyof ChatAttributes> {
   options?: Partial<ChatOptions> | undefined
-  /** A button in the corner that opens the chat, and not the chat itself. */
+  /** Shows a button in the corner that opens the chat, instead of the chat itself. */
   floating?: boolean | undefined
 }
 

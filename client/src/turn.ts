@@ -6,33 +6,33 @@ import { type Call, delayMs, type PostOptions, request } from './request.ts'
 import type { Answer, UserMessage } from './types.ts'
 import { uuid } from './uuid.ts'
 
-/** What happens in a turn while it is streamed. A turn that fails throws instead. */
+/** An event of a streamed turn. A failed turn throws instead. */
 export type TurnEvent =
-  /** The message is stored. Text that came before, if any did, is void: the reply begins anew. */
+  /** The message is stored. Discard earlier text: the reply starts again. */
   | { type: 'turn.started'; id: string; chatSession: Answer['chatSession']; userMessage: UserMessage }
-  /** A piece of the reply, in Markdown; provisional until the turn is completed. */
+  /** A piece of the reply, in Markdown. It is provisional until the turn is completed. */
   | { type: 'message.delta'; id: string; text: string }
-  /** The whole answer. It counts. */
+  /** The complete answer. It is authoritative. */
   | { type: 'turn.completed'; id: string; answer: Answer }
 
-/** A turn, event by event. `return` closes its connection at once, also while an event is waited for. */
+/** A turn as a stream of events. `return` closes the connection immediately, even while an event is pending. */
 export type TurnStream = AsyncGenerator<TurnEvent, void>
 
-/** How the stream of a turn is asked for: at first, and behind what was seen of it already. */
+/** The requests for the stream of a turn: the first one, and the one that resumes it. */
 export interface TurnCalls {
   first: Call
-  /** Undefined where it is not known which message it is about: then the call before is made again, with the same Idempotency-Key. */
+  /** Returns undefined if the message is unknown. The previous request is then repeated with the same Idempotency-Key. */
   resume(messageId: string | undefined, lastEventId: string): Call | undefined
 }
 
 const ACCEPT = { accept: 'text/event-stream' }
 
-/** The events of a turn. A connection that breaks, or falls silent, is taken up again behind the last event, until the turn is over. */
+/** Yields the events of a turn until it ends. Resumes a broken or silent connection after the last event. */
 export function streamTurn(connection: Connection, calls: TurnCalls, options: PostOptions = {}): TurnStream {
   const left = new AbortController()
   const events = turnEvents(connection, calls, options, left)
   const leave = events.return.bind(events)
-  // A generator hears of `return` only when what it waits for has come: a `ReadableStream` of it would hold on to the connection.
+  // A generator handles `return` only after its pending await. Without this, a cancelled `ReadableStream` would keep the connection open.
   events.return = (value) => {
     left.abort()
     return leave(value)
@@ -46,7 +46,7 @@ async function* turnEvents(connection: Connection, calls: TurnCalls, options: Po
   try {
     yield* eventsOf(connection, calls, { ...options, signal })
   } catch (error) {
-    // Whoever has left is told nothing; whose signal was given is.
+    // A consumer that left the loop gets no error. A caller whose signal aborted does.
     if (!signal.aborted || options.signal?.aborted) throw error
   } finally {
     unfollow()
@@ -65,7 +65,7 @@ async function* eventsOf(connection: Connection, calls: TurnCalls, options: Post
     const body = await request(connection, asked, same, bodyOf)
     if (body === undefined) return
     for await (const received of readEvents(body, { silenceMs, signal })) {
-      // Several come in one piece.
+      // One chunk can contain several events.
       if (signal.aborted) break
       const event = toTurnEvent(received)
       if (event === undefined) continue
@@ -80,7 +80,7 @@ async function* eventsOf(connection: Connection, calls: TurnCalls, options: Post
   throw new ReparteeError('connection_failed', 'The stream of the reply broke off, and could not be taken up again.')
 }
 
-/** The answer of a turn that is streamed, when it is complete. `onText` is told the reply as it grows: the whole text so far, and what is new of it. */
+/** Resolves to the complete answer of a streamed turn. `onText` receives the whole text so far, and the part that is new. */
 export async function answerOf(turn: AsyncIterable<TurnEvent>, onText?: (text: string, added: string) => void): Promise<Answer> {
   let text = ''
   for await (const event of turn) {
@@ -92,7 +92,7 @@ export async function answerOf(turn: AsyncIterable<TurnEvent>, onText?: (text: s
   throw new ReparteeError('connection_failed', 'The stream of the reply ended before the reply did.')
 }
 
-/** Undefined where the last event of the turn was seen: nothing is left to stream. */
+/** Returns undefined if the client has already seen the last event of the turn. */
 async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array> | undefined> {
   if (response.status === 204) return undefined
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
@@ -101,7 +101,7 @@ async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array> | 
   throw new ReparteeError('connection_failed', 'The answer is not one of Repartee: it is no stream of events.')
 }
 
-/** Undefined for what a newer service may say that this client does not know. Throws what the turn failed with. */
+/** Returns undefined for event types that this client does not know. Throws the error of a failed turn. */
 function toTurnEvent({ type, id, data }: ServerEvent): TurnEvent | undefined {
   if (type === 'turn.started') return { type, id, ...parse(data) }
   if (type === 'message.delta') return { type, id, text: parse(data).text }

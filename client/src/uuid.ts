@@ -1,4 +1,4 @@
-/** A UUID, version 4. Pages that did not come by https have no `randomUUID`. */
+/** Returns a UUID, version 4. `crypto.randomUUID` is not available in pages served over plain HTTP. */
 export function uuid(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID()
   const bytes = crypto.getRandomValues(new Uint8Array(16))

@@ -1,72 +1,72 @@
 /**
- * The types of the chat that the service serves as `/widget.js`: `window.Repartee`, and the element `<repartee-chat>`. They hold wherever
- * a program says `import type {} from 'repartee-client/widget'`. There is nothing to run here: the script itself comes from the service.
+ * Types of the chat widget that the service serves as `/widget.js`: `window.Repartee` and the element `<repartee-chat>`.
+ * Load them with `import type {} from 'repartee-client/widget'`. This module contains no code to run: the script comes from the service.
  */
 import type { GetToken } from './credentials.ts'
 import type { ErrorCode } from './errors.ts'
 import type { CitedSource } from './types.ts'
 
-/** How a chat is set up. Only `agentId`, and `tokenUrl` or `getToken`, are needed. */
+/** Options of a chat. Only `agentId`, and `tokenUrl` or `getToken`, are required. */
 export interface ChatOptions {
   /** The agent that replies. */
   agentId: string
-  /** Of the service, like `https://chat.example.com/v1`. That which the script came from, unless given. */
+  /** URL of the service, such as `https://chat.example.com/v1`. Default: where the script was loaded from. */
   baseUrl?: string | undefined
-  /** An address of the page's own server that answers `{ token, expiresAt }` for whoever is signed in. */
+  /** URL on the page's own server that returns `{ token, expiresAt }` for the signed-in user. */
   tokenUrl?: string | undefined
-  /** Instead of `tokenUrl`. Asked again when a token is about to end, or is refused. */
+  /** Replaces `tokenUrl`. Called again when a token is rejected or about to expire. */
   getToken?: GetToken | undefined
-  /** In the head of the chat. */
+  /** Title in the chat's header. */
   title?: string | undefined
-  /** What the chat says before the first message. */
+  /** Text shown before the first message. */
   greeting?: string | undefined
-  /** Questions to begin with. */
+  /** Suggested first questions. */
   starters?: string[] | undefined
-  /** That of the visitor's system, unless given. */
+  /** Default: the theme of the visitor's system. */
   theme?: 'light' | 'dark' | 'auto' | undefined
-  /** Language of the chat's own texts, like `de`. That of the page, unless given. */
+  /** Language of the chat's own texts, such as `de`. Default: the language of the page. */
   lang?: string | undefined
-  /** Texts instead of the chat's own. */
+  /** Texts that replace the chat's own. */
   labels?: Partial<ChatLabels> | undefined
-  /** How long the conversation is found again: in this tab (unless given), on this device, or until the page is left. */
+  /** How long the conversation is remembered: in this tab (default), on this device, or until the visitor leaves the page. */
   remember?: 'tab' | 'device' | 'no' | undefined
-  /** What of the page goes with each message: `page`, a CSS selector, or a function. Nothing, unless given. */
+  /** Page content sent with each message: `page`, a CSS selector, or a function. Default: none. */
   context?: string | (() => string | undefined | Promise<string | undefined>) | undefined
-  /** Where the chat stands, an element or a CSS selector, instead of floating over the page. */
+  /** An element or a CSS selector to put the chat into. Default: the chat floats over the page. */
   target?: Element | string | undefined
-  /** The corner: at the end of a line (unless given) or at its start. */
+  /** The corner: at the end of a line (default) or at its start. */
   side?: 'start' | 'end' | undefined
-  /** `none`: the page has a button of its own that calls `Repartee.open()`. */
+  /** `none`: the page has its own button that calls `Repartee.open()`. */
   launcher?: 'none' | undefined
 }
 
-/** What can be said of a chat in HTML: on `<repartee-chat>`, and with `data-` before it on the tag of the script. */
+/** Options in HTML: attributes of `<repartee-chat>`, or of the script tag with the prefix `data-`. */
 export interface ChatAttributes {
   agent?: string | undefined
   'base-url'?: string | undefined
   'token-url'?: string | undefined
   title?: string | undefined
   greeting?: string | undefined
-  /** With a bar between them. */
+  /** Separated by `|`. */
   starters?: string | undefined
   theme?: ChatOptions['theme']
   lang?: string | undefined
-  /** An object as JSON. */
+  /** A JSON object. */
   labels?: string | undefined
   remember?: ChatOptions['remember']
   /** `page`, or a CSS selector. */
   context?: string | undefined
-  /** A CSS selector; of the script's tag alone. */
+  /** A CSS selector. Only for the script tag. */
   target?: string | undefined
   side?: ChatOptions['side']
   launcher?: ChatOptions['launcher']
 }
 
-/** What is told of a chat, by event. */
+/** Details of the chat's events. */
 export interface ChatEvents {
   open: Record<string, never>
   close: Record<string, never>
-  /** A message of the visitor, with its `text`, or a whole reply, with its `id`, `html` and `sources`. */
+  /** A message of the visitor with its `text`, or a complete reply with its `id`, `html` and `sources`. */
   message: {
     role: 'user' | 'agent'
     sessionId?: string | undefined
@@ -75,41 +75,41 @@ export interface ChatEvents {
     html?: string | undefined
     sources?: CitedSource[] | undefined
   }
-  /** What the visitor is told in plain words. */
+  /** An error that the visitor sees in plain words. */
   error: { code: ErrorCode; message: string; requestId?: string | undefined }
 }
 
 /** The element `<repartee-chat>`. Its events are named `repartee-open`, `repartee-close`, `repartee-message` and `repartee-error`. */
 export interface ChatElement extends HTMLElement {
-  /** What attributes cannot hold, such as functions. */
+  /** Options that attributes cannot contain, such as functions. */
   options: Partial<ChatOptions>
-  /** Whether it can be seen. */
+  /** Whether the chat is visible. */
   readonly isOpen: boolean
-  /** Shows the chat and puts the focus into it. */
+  /** Shows the chat and moves the focus into it. */
   open(): void
   close(): void
   /** Sends a message as if the visitor had written it. */
   send(text: string): void
-  /** Takes the chat out of the page. */
+  /** Removes the chat from the page. */
   destroy(): void
 }
 
-/** `window.Repartee`: the one name that the script adds to a page. */
+/** `window.Repartee`, the only global that the script adds to a page. */
 export interface ReparteeWidget {
-  /** Puts a chat into the page: a button in the corner, or, with `target`, the chat itself. A floating one that is there is kept, unless the agent is another. */
+  /** Adds a chat to the page: a button in the corner or, with `target`, the chat itself. Reuses an existing floating chat of the same agent. */
   create(options: ChatOptions): ChatElement
-  /** Opens the chat; with options it is put into the page first. */
+  /** Opens the chat. With options, creates it first. */
   open(options?: ChatOptions): void
   close(): void
   /** Sends a message as if the visitor had written it. */
   send(text: string): void
-  /** Takes the chat out of the page. */
+  /** Removes the chat from the page. */
   destroy(): void
-  /** Hears of what happens in any chat of the page. Returns what ends that. */
+  /** Subscribes to an event of all chats in the page. Returns the unsubscribe function. */
   on<E extends keyof ChatEvents>(event: E, listener: (detail: ChatEvents[E]) => void): () => void
 }
 
-/** The chat's own texts, by what they are for. `{n}` and `{title}` stand for what is put there. */
+/** The chat's own texts by purpose. `{n}` and `{title}` are placeholders. */
 export interface ChatLabels {
   title: string
   open: string
@@ -152,7 +152,7 @@ export interface ChatLabels {
 type Told = { [E in keyof ChatEvents as `repartee-${E}`]: CustomEvent<ChatEvents[E]> }
 
 declare global {
-  /** Undefined until the script has come, and in pages in which something keeps it away. */
+  /** Undefined until the script has loaded, or if something blocks it. */
   var Repartee: ReparteeWidget | undefined
   interface HTMLElementTagNameMap {
     'repartee-chat': ChatElement

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 export interface Look {
-  /** Of the window. */
+  /** Size of the window. */
   size: { width: number; height: number }
   scheme: 'light' | 'dark'
   language: 'en' | 'ar'
@@ -19,7 +19,7 @@ export const looks = {
 } as const satisfies Record<string, Look>
 export type LookName = keyof typeof looks
 
-/** A tab that sees pages in one way. With a key it is signed in to the console. */
+/** Opens a browser context with a look. With a key it is signed in to the console. */
 export async function openTab(
   browser: Browser,
   { size, scheme, language, isPhone }: Look,
@@ -38,7 +38,7 @@ export async function openTab(
   return context
 }
 
-/** The page has its heading, and nothing in it is on its way any more. */
+/** Resolves when the page has its heading and nothing is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor()
   await page.locator('[aria-busy=true], [role=progressbar]:not([aria-valuenow])').first().waitFor({ state: 'detached' })
@@ -48,7 +48,7 @@ export async function settled(page: Page): Promise<void> {
   }))`)
 }
 
-/** Writes addresses of this machine as they would be on the web, so that a picture made again is the same. */
+/** Replaces addresses of this machine with public ones, so that pictures are reproducible. */
 export const rename = (page: Page, addresses: Record<string, string>): Promise<unknown> =>
   page.evaluate(`(() => {
     const names = Object.entries(${JSON.stringify(addresses)})
@@ -62,7 +62,7 @@ export const rename = (page: Page, addresses: Record<string, string>): Promise<u
     for (const field of document.querySelectorAll('input')) field.value = to(field.value)
   })()`)
 
-/** Joins pictures side by side, and packs them as WebP. */
+/** Joins pictures side by side and encodes them as WebP. */
 export async function toWebp(page: Page, pictures: Buffer[], quality = 0.8): Promise<Buffer> {
   const GAP = 24
   const address = (await page.evaluate(`(async () => {

@@ -1,14 +1,14 @@
 import type { LookName } from './camera.ts'
 
 interface Shot {
-  /** Of the picture. */
+  /** Name of the picture. */
   name: string
   look: LookName
   size?: { width: number; height: number }
 }
 
 const WINDOW = { width: 1200, height: 700 }
-/** Wide enough for a question to be tried beside the setup, and for tables of many columns. */
+/** Wide enough for the trial panel next to the setup, and for tables with many columns. */
 const BESIDE = { width: 1280, height: 740 }
 const LOW = { width: 1200, height: 560 }
 const PHONE = { width: 360, height: 700 }
@@ -19,8 +19,8 @@ const inDark = (name: string, size = WINDOW): Shot[] => [{ name, look: 'dark', s
 const onPhones = (look: LookName, ...names: string[]): Shot[] => names.map((name) => ({ name, look, size: PHONE }))
 
 /**
- * What the docs show, by file below `docs/images`; several pictures stand side by side. Where there is one that ends with `-dark`, the
- * documentation site shows it to those who read in the dark.
+ * The pictures in the docs, by file below `docs/images`. Several shots are joined side by side.
+ * The documentation site shows a file that ends with `-dark` in dark mode.
  */
 export const inDocs: Record<string, Shot[]> = {
   'console/sign-in': inLight('sign-in', LOW),

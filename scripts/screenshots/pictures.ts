@@ -4,23 +4,23 @@ import { settled } from './camera.ts'
 import { answers, replyTo, type Scene } from './scene.ts'
 
 export interface Picture {
-  /** Below the service; `AGENT` and other names of the scene stand for ids. */
+  /** Relative to the service. `AGENT` and other names of the scene are placeholders for ids. */
   path: string
-  /** What is done on the page before it is taken. */
+  /** Actions on the page before the picture is taken. */
   act?(page: Page, scene: Scene): Promise<unknown>
-  /** What is undone afterwards. */
+  /** Cleanup after the picture. */
   after?(scene: Scene): void
-  /** Without a key: for those who are not signed in. */
+  /** Taken without a key, as a visitor who is not signed in. */
   isOutside?: boolean
-  /** Of the shop, and not of the service. */
+  /** Taken in the shop, not in the service. */
   isShop?: boolean
-  /** As high as the window, because something stands over the page. */
+  /** Limited to the window's height, because an overlay covers the page. */
   isWindow?: boolean
 }
 
 const ask = async (page: Page, question: string) => {
   await page.locator('.playground-input').fill(question)
-  // On a phone Enter is for a new line.
+  // On a phone, Enter starts a new line.
   await page.locator('.playground-composer button').last().click()
 }
 const isReplied = (page: Page) => page.locator('.playground-sources').last().waitFor()
@@ -38,7 +38,7 @@ const chatAsk = async (page: Page, question: string) => {
   await page.locator('.chips button').last().waitFor()
 }
 
-/** Every page there is, and what opens over it. */
+/** Every page, and everything that opens over it. */
 export const pictures: Record<string, Picture> = {
   'sign-in': { path: '/console/', isOutside: true },
   'sign-in-refused': {

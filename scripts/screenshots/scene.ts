@@ -29,11 +29,11 @@ const DAY_MS = 86_400_000
 const FIXTURES = new URL('../../test/fixtures/answers/', import.meta.url)
 const DAYS = 45
 
-/** A service in which much has happened. */
+/** A service filled with sample activity. */
 export interface Scene {
   service: Service
   origin: string
-  /** What a picture shows in the place of addresses of this machine. */
+  /** Public addresses that replace this machine's addresses in pictures. */
   addresses: Record<string, string>
   agentId: string
   emptyAgentId: string
@@ -42,14 +42,14 @@ export interface Scene {
   sessionId: string
   failedSessionId: string
   webhookId: string
-  /** Of the shop that the chat stands in. */
+  /** URL of the shop page that contains the chat. */
   shop: string
   close(): Promise<void>
 }
 
-/** What the model says: of what it was given alone. */
+/** The model's behaviour: it answers only from the passages in its prompt. */
 export const answers: Behaviour = async (call, response) => {
-  // A model takes its time for a reply; what it is asked beside one comes at once.
+  // Replies take time, as with a real model. Auxiliary calls are answered at once.
   const isReply = !/^(Suggest|Name|Rewrite)/.test(call.messages[0]?.content ?? '')
   if (isReply) await pause(100 + (call.messages.at(-1)!.content.length % 7) * 50)
   await says(replyTo(call))(call, response)
@@ -131,7 +131,7 @@ export async function makeScene(): Promise<Scene> {
   const { documentId, failedDocumentId } = await addDocuments(service, agentId, site)
   goBack(0)
 
-  // Conversations, the oldest first: more of them every week, and fewer on Sundays.
+  // Conversations, the oldest first: more every week, and fewer on Sundays.
   const users = Array.from({ length: 14 }, () => randomUUID())
   let turn = 0
   let visit = 0
@@ -201,7 +201,7 @@ export async function makeScene(): Promise<Scene> {
   const webShop = (await client.get('/agents?limit=50')).body.agents.find(({ name }: { name: string }) => name === 'Web shop')
   const spent = await service.newSession(webShop.id)
   for (let i = 0; i < 9; i++) await client.post(`${spent}/messages`, { message: QUESTIONS[i]! })
-  // What is left is little.
+  // Leaves little of the budget.
   await client.patch(`/agents/${webShop.id}`, { budget: { tokensPerDay: 280 } })
   await until('the sources were read', async () => {
     const { sources } = (await client.get(at('/sources'))).body
@@ -228,7 +228,7 @@ export async function makeScene(): Promise<Scene> {
   }
 }
 
-/** One that takes what it is sent, one that fails, and one that is gone. */
+/** A webhook receiver: one URL accepts events, one fails, one is gone. */
 async function startReceiver() {
   const server = createServer((request, response) => {
     request.resume()

@@ -1,4 +1,4 @@
-// What stands in the pictures: the help centre of a small maker of lamps, those who ask, and what they are told.
+// Texts in the screenshots: the help centre of a small lamp maker, its customers' questions, and the replies.
 
 export const AGENTS: { name: string; model: string; budget?: object }[] = [
   { name: 'Onboarding guide', model: 'extractive' },
@@ -14,7 +14,7 @@ export const AGENTS: { name: string; model: string; budget?: object }[] = [
   { name: 'Web shop', model: 'openai/gpt-5-mini', budget: { tokensPerDay: 90_000 } },
 ]
 
-/** Beside the documents of the fixtures. */
+/** Documents in addition to the fixtures. */
 export const DOCUMENTS: Record<string, string> = {
   'Delivery and shipping': `Lamps are sent on the day of the order when it comes in before 14:00. A parcel within the European Union takes two to four working days.
 
@@ -47,7 +47,7 @@ Set the lamps as you like them, open the room, and choose Save as a scene.`,
   Accessibility: 'The app works with screen readers, with larger text, and with the contrast of the system.',
 }
 
-/** `{Title}` stands for the number of the passage of the document with that title. */
+/** `{Title}` is replaced by the number of the passage from the document with that title. */
 export const REPLIES: Record<string, string> = {
   'How do I get a refund?': `You can ask for a refund **within 30 days** of a payment. {Plans and billing}
 
@@ -76,7 +76,7 @@ Refunds arrive within five working days. {Plans and billing}`,
 }
 export const QUESTIONS = Object.keys(REPLIES)
 
-/** What nothing is known of. */
+/** Questions that the documents do not answer. */
 export const UNKNOWN = [
   'Is there a student discount?',
   'Who founded the company, and in which year did the first lamp leave the workshop in Aarhus?',
@@ -109,7 +109,7 @@ export const COMMENTS = [
   'Exactly what I was looking for, thank you!',
 ]
 
-/** The shop that the chat stands in. */
+/** The shop page that contains the chat. */
 export const SHOP = `<header><b>Lantern</b><nav><a href="#l">Lamps</a> <a href="#r">Rooms</a> <a href="#h">Help</a></nav></header>
 <main><h1>Light for long evenings</h1>
 <p class="lead">Small lamps that know the hour: bright at breakfast, warm at dinner, and gone when you sleep.</p>

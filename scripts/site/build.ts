@@ -1,4 +1,4 @@
-// Makes the pages below `/docs`, `/llms.txt` and the rest of what readers of the documentation are served.
+// Builds the pages below `/docs`, `/llms.txt` and the other documentation files.
 import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -10,7 +10,7 @@ import { type Group, type Page, ROOT, readGroups } from './pages.ts'
 import { type OpenApi, referenceHtml } from './reference.ts'
 import { entriesOf } from './search-index.ts'
 
-/** Into a folder of its own, which is emptied first. */
+/** Builds the site into its own folder, which is emptied first. */
 export function buildSite(out: string): void {
   rmSync(out, { recursive: true, force: true })
   const write = (path: string, text: string) => {
@@ -53,10 +53,10 @@ export function buildSite(out: string): void {
   cpSync(join(ROOT, 'docs/images'), join(out, 'images'), { recursive: true })
 }
 
-/** In the order in which they hold. */
+/** In cascade order. */
 const STYLES = ['base', 'side', 'text', 'contents', 'reference', 'windows']
 
-/** Under names with a hash of what is in them, so that browsers may keep them for good. */
+/** Writes assets under names with a content hash, so that browsers can cache them forever. */
 function writeAssets(write: (path: string, text: string) => void, index: string): Assets {
   const put = (name: string, text: string) => {
     const hash = createHash('sha256').update(text).digest('base64url').slice(0, 10)
@@ -76,7 +76,7 @@ function writeAssets(write: (path: string, text: string) => void, index: string)
 }
 
 function toJavaScript(source: string): string {
-  // That Node calls this experimental is nothing that whoever starts the service must know.
+  // Hides Node's experimental warning, which does not concern operators.
   const { emitWarning } = process
   process.emitWarning = () => {}
   try {

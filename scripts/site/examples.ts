@@ -1,6 +1,6 @@
 import type { Schema } from './schema.ts'
 
-/** A body to begin with in the reference, by operation: each is one that the service takes as it is. */
+/** Sample bodies for the reference, by operation. The service accepts each of them unchanged. */
 const written: Record<string, object> = {
   createSession: { name: 'First try' },
   updateSession: { name: 'Opening hours' },
@@ -28,7 +28,7 @@ const written: Record<string, object> = {
   createWebhook: { url: 'https://example.com/hooks/repartee', events: ['message.completed'] },
 }
 
-/** Of an operation for which none is written here: the fields that it must have. */
+/** Returns the sample body of an operation, or one made from its required fields. */
 export const exampleFor = (operationId: string, schema: Schema): unknown => written[operationId] ?? made(schema)
 
 function made(schema: Schema): unknown {

@@ -1,36 +1,36 @@
 import { escapeHtml, type Heading } from './markdown.ts'
 import type { Group, Page } from './pages.ts'
 
-/** Names of what pages load, each with a hash of what is in it. */
+/** File names of the assets, each with a content hash. */
 export interface Assets {
   style: string
-  /** Run before the page is shown. */
+  /** Runs before the page is shown. */
   theme: string
   site: string
   reference: string
 }
 
 export interface Layout {
-  /** Below `/docs/`; empty is its first page. */
+  /** Path below `/docs/`. Empty for the start page. */
   path: string
   title: string
   about: string
-  /** Of the article. */
+  /** The article. */
   html: string
   headings: Heading[]
   groups: Group[]
   assets: Assets
-  /** The same page as Markdown, from this one. */
+  /** Link from this page to its Markdown version. */
   source?: string
   before?: Page | undefined
   after?: Page | undefined
   isReference?: boolean
 }
 
-/** What leads from a page to `/docs/`. */
+/** Returns the relative path from a page to `/docs/`. */
 export const toRootOf = (path: string): string => '../'.repeat(path === '' ? 0 : path.split('/').length)
 
-/** A whole page. It needs nothing written into it: styles and scripts are files. */
+/** Returns a complete page. Styles and scripts are separate files. */
 export function toHtml(layout: Layout): string {
   const { path, title, about, html, assets, headings, isReference = false } = layout
   const root = toRootOf(path)

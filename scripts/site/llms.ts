@@ -3,7 +3,7 @@ import type { Group } from './pages.ts'
 const ABOUT =
   'Repartee is a headless chat service: an application talks to AI agents over HTTP and JSON, Repartee keeps the sessions and their messages, and every reply is grounded in documents of your own.'
 
-/** An index of the documentation for language models, as llmstxt.org describes it. Links are relative to the service that serves it. */
+/** Returns an index of the documentation for language models (llmstxt.org). Links are relative to the service. */
 export function llmsIndex(groups: Group[]): string {
   const parts = groups
     .filter(({ pages }) => pages.length > 0)
@@ -14,7 +14,7 @@ export function llmsIndex(groups: Group[]): string {
       return { isSide, text: `## ${title}\n\n${links.join('\n')}` }
     })
   const main = parts.filter(({ isSide }) => !isSide).map(({ text }) => text)
-  // What may be left out where there is little room comes under this name.
+  // llmstxt.org: readers with little space can skip the section `Optional`.
   const side = parts.filter(({ isSide }) => isSide).map(({ text }) => text.replace(/^## .*\n\n/, ''))
   return `# Repartee\n\n> ${ABOUT}\n\nAll pages in one file: [llms-full.txt](llms-full.txt).\n\n${main.join('\n\n')}\n\n## Optional\n\n${side.join('\n')}\n`
 }

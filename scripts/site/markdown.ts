@@ -15,15 +15,15 @@ export interface Rendered {
 }
 
 export interface Place {
-  /** Of the Markdown, from the root of the project. */
+  /** Path of the Markdown file from the project root. */
   file: string
-  /** What leads from this page to `/docs/`, e.g. `../`. */
+  /** Relative path from this page to `/docs/`, e.g. `../`. */
   toRoot: string
-  /** Where each file stands below `/docs/`. */
+  /** Path of each file below `/docs/`. */
   pathOf: ReadonlyMap<string, string>
 }
 
-/** A page as HTML, with an anchor at each heading and links between pages as they are on the site. Throws at a link that leads nowhere. */
+/** Renders a page as HTML with heading anchors and links of the site. Throws at a link with an unknown target. */
 export function renderPage(markdown: string, place: Place): Rendered {
   const headings: Heading[] = []
   const md = markdownIt({ html: false, linkify: false })
@@ -40,10 +40,10 @@ export function renderPage(markdown: string, place: Place): Rendered {
     const anchor = level === 1 ? '' : ` <a class="anchor" href="#${id}" aria-label="Link to: ${escapeHtml(text)}">#</a>`
     return `${anchor}</${tokens[i]!.tag}>\n`
   }
-  // Wide ones scroll by themselves, by the keyboard too.
+  // Wide tables scroll on their own, also by keyboard.
   rules['table_open'] = () => '<div class="table" tabindex="0" role="group" aria-label="Table"><table>\n'
   rules['table_close'] = () => '</table></div>\n'
-  // No styles are written into pages; and a heading of nothing is none.
+  // Pages contain no inline styles, so alignment is a class. An empty header cell becomes a plain cell.
   const cell: (typeof rules)[string] = (tokens, i) => {
     const align = /text-align:(\w+)/.exec(String(tokens[i]!.attrGet('style')))?.[1]
     const tag = tokens[i + 1]!.content === '' ? 'td' : tokens[i]!.tag
@@ -75,7 +75,7 @@ export function renderPage(markdown: string, place: Place): Rendered {
   return { html: md.render(markdown), headings }
 }
 
-/** As GitHub makes them, so that links work there and here. */
+/** Returns an id in GitHub's format, so that links work both there and on the site. */
 function idOf(text: string, before: readonly Heading[]): string {
   const id = text
     .toLowerCase()
@@ -89,7 +89,7 @@ function idOf(text: string, before: readonly Heading[]): string {
 }
 
 const OUTSIDE = /^(https?:|mailto:)/
-/** What stands on the site under another name than in the project. */
+/** Files whose name on the site differs from their name in the project. */
 const RENAMED: Record<string, string> = { 'docs/openapi.json': 'api/', 'docs/decisions': 'decisions/', 'README.md': '' }
 
 function toSite(href: string, { file, toRoot, pathOf }: Place): string {
@@ -106,9 +106,9 @@ function targetOf(href: string, file: string): { target: string; anchor: string 
   return { target, anchor: anchor === undefined ? '' : `#${anchor}` }
 }
 
-/** The Markdown of a page as the site serves it: the links of some pages lead elsewhere there. */
+/** Returns the Markdown of a page with its links adapted to the site. */
 export function markdownOfSite(markdown: string, { file, toRoot, pathOf }: Place): string {
-  // One level less: `quick-start.md` lies beside the folder of `quick-start/`.
+  // One level less: `quick-start.md` is next to the folder `quick-start/`.
   const up = toRoot.slice('../'.length)
   return markdown.replace(/\]\(([^)\s]+)\)/g, (whole, href: string) => {
     if (href.startsWith('#') || OUTSIDE.test(href)) return whole

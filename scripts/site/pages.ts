@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 export interface Page {
-  /** From the root of the project, e.g. `docs/quick-start.md`. */
+  /** Path from the project root, e.g. `docs/quick-start.md`. */
   file: string
-  /** Below `/docs/`, e.g. `quick-start`. */
+  /** Path below `/docs/`, e.g. `quick-start`. */
   path: string
   title: string
-  /** What it answers: its first paragraph, as plain text. */
+  /** Summary: the page's first paragraph, as plain text. */
   about: string
   markdown: string
 }
@@ -20,7 +20,7 @@ export interface Group {
   pages: Page[]
 }
 
-/** The guides in the order in which they are read. A page that stands in no group fails the build: nobody would find it. */
+/** The guides in reading order. */
 const ORDER: [title: string, names: string[]][] = [
   ['Start', ['introduction', 'quick-start', 'console', 'documents', 'web-pages', 'embed', 'cli', 'migrate', 'faq']],
   [
@@ -35,7 +35,7 @@ const ORDER: [title: string, names: string[]][] = [
   ['Run', ['production', 'deploy', 'scale', 'security', 'operations', 'monitoring', 'configuration']],
   ['Reference', ['errors', 'glossary', 'architecture', 'security-policy', 'changelog']],
 ]
-/** Pages of the project that stand beside `docs`. */
+/** Pages outside the folder `docs`. */
 const OUTSIDE_DOCS: Record<string, string> = { changelog: 'CHANGELOG.md', 'security-policy': 'SECURITY.md' }
 const DECISIONS = 'Decisions'
 
@@ -49,19 +49,19 @@ export function readGroups(): Group[] {
   const decisions = [...there].filter((file) => file.startsWith('docs/decisions/')).sort()
   for (const file of decisions) there.delete(file)
   groups.push({ title: DECISIONS, pages: decisions.map((file) => readPage(file)) })
-  // One that is new, and has no place yet.
+  // New pages without a group.
   if (there.size > 0) groups.splice(-1, 0, { title: 'More', pages: [...there].sort().map((file) => readPage(file)) })
   return groups
 }
 
 export function readPage(file: string, path = file.replace(/^docs\/|\.md$/g, '')): Page {
-  // Comments are for those who write the page.
+  // Comments are for authors only.
   const markdown = readFileSync(join(ROOT, file), 'utf8').replace(/^<!--[\s\S]*?-->\n+/gm, '')
   const title = plain(/^# (.+)$/m.exec(markdown)?.[1] ?? path)
   const first = /^# .+\n+((?:[^\n#|`>-].*\n)+)/m.exec(markdown)?.[1] ?? ''
   return { file, path, title, about: plain(first.replaceAll('\n', ' ')).trim(), markdown }
 }
 
-/** Without the marks of Markdown. */
+/** Removes Markdown formatting. */
 export const plain = (text: string): string =>
   text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*`]|(?<!\w)_|_(?!\w)/g, '')

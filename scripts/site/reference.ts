@@ -31,7 +31,7 @@ const INTRO = `<h1 id="api-reference">API reference</h1>
 <form class="key needs-js" id="key-form"><label for="key">API key or token of a user</label><input type="password" id="key" autocomplete="off" spellcheck="false" placeholder="rpt_…"></form>
 <p>Answers that are no success have the body of <a href="#errors">an error</a>.</p>`
 
-/** The page of all operations, by tag, and its headings. */
+/** Returns the page of all operations, grouped by tag, and its headings. */
 export function referenceHtml({ paths, components }: OpenApi): { html: string; headings: Heading[] } {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -96,7 +96,7 @@ function answersOf({ responses }: Operation): string {
     .join('\n')
 }
 
-/** The form by which a request is sent; `browser/reference.ts` brings it to life. */
+/** Returns the form that sends a request. `browser/reference.ts` makes it work. */
 function tryOf({ operationId: id, parameters, requestBody }: Operation): string {
   const inputs = parameters.map(({ name, in: place, required, schema }) => {
     const field = `${id}-${place}-${name}`

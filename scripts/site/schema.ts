@@ -1,6 +1,6 @@
 import { escapeHtml } from './markdown.ts'
 
-/** As far as the contract uses JSON Schema. */
+/** The part of JSON Schema that the contract uses. */
 export interface Schema {
   type?: string
   description?: string
@@ -25,7 +25,7 @@ export interface Schema {
   $ref?: string
 }
 
-/** What a value may be, in one line: `text, 1 to 200 characters`. */
+/** Describes a value's type in one line: `text, 1 to 200 characters`. */
 export function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)!
   if (schema.const !== undefined) return JSON.stringify(schema.const)
@@ -52,7 +52,7 @@ function limitsOf(schema: Schema): string[] {
   ]
 }
 
-/** The fields of an object, those within its fields indented below them. */
+/** Returns the fields of an object, with nested fields indented. */
 export function fieldsOf(schema: Schema): string {
   const inner = objectIn(schema)
   const entries = Object.entries(inner?.properties ?? {})
@@ -69,12 +69,12 @@ export function fieldOf(name: string, schema: Schema, isRequired: boolean): stri
   return `<div><dt><code>${escapeHtml(name)}</code> ${facts.join(' ')}</dt><dd>${about}${fieldsOf(schema)}</dd></div>`
 }
 
-/** The object that a schema is, that its items are, or that it may be beside null. */
+/** Returns the object schema that this is, contains as items, or offers next to null. */
 function objectIn(schema: Schema): Schema | undefined {
   if (schema.properties !== undefined) return schema
   if (schema.items !== undefined) return objectIn(schema.items)
   return schema.anyOf?.map(objectIn).find((found) => found !== undefined)
 }
 
-/** Text with code in it. */
+/** Renders text with inline code. */
 export const inline = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')

@@ -1,18 +1,18 @@
 import type { Heading } from './markdown.ts'
 import { type Page, plain } from './pages.ts'
 
-/** A part of a page, under one heading. */
+/** A section of a page under one heading. */
 export interface Entry {
-  /** Below `/docs/`. */
+  /** Path below `/docs/`. */
   to: string
   page: string
   heading: string
   text: string
 }
 
-/** What the search of the site looks through. The headings are those of the page as rendered, in order. */
+/** Returns the search entries of a page. `headings` lists the headings of the rendered page in order. */
 export function entriesOf({ path, title, markdown }: Page, headings: readonly Heading[]): Entry[] {
-  // What looks like a heading in a block of code is none.
+  // Lines that look like headings inside code blocks are not headings.
   const text = markdown.replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/^```.*$/gm, '').replace(/^#/gm, ' #'))
   const parts = text.split(/^#{1,6} .*$/m)
   return parts.slice(1).map((text, i) => {

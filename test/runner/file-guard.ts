@@ -6,16 +6,16 @@ import { ENDS_WITHIN_MS, folderOf } from './folders.ts'
 import { isAlive, kill, type Leftover, processesOf } from './leftovers.ts'
 
 const LOOKS_EVERY_MS = 1_000
-/** Without any test that begins or ends: more than the longest test may take. */
+/** Limit for the time in which no test starts or ends. Must exceed the longest test. */
 const SILENT_MS = 1_200_000
 const PID = '.pid'
 
-/** Ends files of tests that do not end by themselves, and processes that outlive their file; which would keep the whole run from ending. */
+/** Ends hanging test files, and processes that outlive their file, because both would keep the run from ending. */
 export class FileGuard {
-  /** What had to be ended, in words. */
+  /** Descriptions of everything that was ended. */
   readonly faults: string[] = []
   readonly #run: string
-  /** By file: when a test of it began or ended last, or its process was first seen gone. */
+  /** By file: time of the last start or end of a test. */
   readonly #lastEvent = new Map<string, number>()
   readonly #goneSince = new Map<string, number>()
 
@@ -37,7 +37,7 @@ export class FileGuard {
     while (this.#look() > 0) await pause(LOOKS_EVERY_MS)
   }
 
-  /** Returns how many files have not ended, or have left something behind. */
+  /** Returns the number of files that have not ended or have left processes. */
   #look(): number {
     const names = readdirSync(this.#run).filter((name) => name.endsWith(PID))
     for (const name of names) this.#lookAt(name.slice(0, -PID.length))

@@ -1,17 +1,17 @@
-// A run of the tests has one temporary folder, in which each file of tests has one of its own: whose processes know the folder is told by its name.
+// Each run has a temporary folder with a subfolder per test file. A process that refers to a folder belongs to its run or file.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** From the last test of a file to the end of its process, and from there to the end of what it has started. Slow machines must not reach it. */
+/** Limit from the last test of a file to the end of its process, and from there to the end of its children. Slow machines must not reach it. */
 export const ENDS_WITHIN_MS = Number(process.env['TEST_ENDS_WITHIN_MS'] ?? 120_000)
 const TESTS = fileURLToPath(new URL('..', import.meta.url))
 
 export const newRunFolder = (): string => mkdtempSync(join(tmpdir(), 'repartee-tests-'))
 
-/** In the folder of the run, for temporary files of a file of tests. */
+/** Returns the folder for temporary files of a test file, in the folder of the run. */
 export const folderOf = (run: string, file: string): string => join(run, relative(TESTS, file).replaceAll('/', '.'))
 
-/** Holds the id of the process that runs a file of tests. */
+/** Returns the path of the file with the process id of a test file. */
 export const pidFileOf = (run: string, file: string): string => `${folderOf(run, file)}.pid`

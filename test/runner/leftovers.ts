@@ -1,14 +1,14 @@
-// What a run of the tests leaves behind. Everything that it starts knows a folder of the run, by its environment, its arguments or its working folder.
+// Finds what a test run leaves. Every process of a run refers to its folder in its environment, arguments or working folder.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 
 export interface Leftover {
   pid: number
-  /** As it was started. */
+  /** Command line. */
   command: string
 }
 
-/** The processes that know a folder. Without `/proc` none is found: there a file of tests must end what it starts. */
+/** Returns the processes that refer to a folder. Without `/proc` it finds none, so test files must end their own processes. */
 export function processesOf(folder: string): Leftover[] {
   const own = new Set([process.pid, process.ppid])
   return processIds()
@@ -16,7 +16,7 @@ export function processesOf(folder: string): Leftover[] {
     .map((pid) => ({ pid, command: readProcess(pid, 'cmdline').replaceAll('\0', ' ').trim() }))
 }
 
-/** Kills the processes that know a folder until none is left, and removes the folder. */
+/** Kills the processes that refer to a folder until none is left, then removes the folder. */
 export async function removeRun(folder: string): Promise<void> {
   for (let left = processesOf(folder); left.length > 0; left = processesOf(folder)) {
     for (const { pid } of left) kill(pid)
@@ -30,7 +30,7 @@ export function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It is gone.
+    // Already ended.
   }
 }
 
@@ -43,7 +43,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The parent of a process; NaN where that is not known. */
+/** Returns the parent of a process, or NaN if unknown. */
 export const parentOf = (pid: number): number => Number(/^PPid:\s+(\d+)/m.exec(readProcess(pid, 'status'))?.[1])
 
 function processIds(): number[] {
@@ -57,13 +57,13 @@ function processIds(): number[] {
 }
 
 function knows(pid: number, folder: string): boolean {
-  // A zombie is gone but for its entry, which its parent has to read.
+  // A zombie has ended. Only its entry remains until its parent reads it.
   if (/^State:\s+Z/m.test(readProcess(pid, 'status'))) return false
   const known = `${readProcess(pid, 'environ')}\0${readProcess(pid, 'cmdline')}\0${workingFolder(pid)}`
   return known.includes(folder)
 }
 
-/** Empty where the process is gone or belongs to somebody else. */
+/** Returns an empty text if the process has ended or belongs to another user. */
 function readProcess(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

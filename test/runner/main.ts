@@ -1,5 +1,5 @@
-// What `npm test` runs: checks, all tests with the embedded store, and again on PostgreSQL those that it can change. `npm test -- FILE…` runs these files
-// alone, with `--postgres` on PostgreSQL. A run ends, whatever fails in it, and leaves no process and no temporary file behind.
+// Runs `npm test`: checks, all tests with the embedded store, then the tests that PostgreSQL affects. `npm test -- FILE…` runs only these files,
+// with `--postgres` on PostgreSQL. A run always ends, and leaves no process and no temporary file.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, chmodSync, globSync, mkdirSync, constants as modes } from 'node:fs'
@@ -17,10 +17,10 @@ import { installPrograms } from './programs.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FILES_AT_ONCE = 4
-/** Of a test, and of a file of tests: ends what hangs. The slowest machine must not reach it. */
+/** Limit for a test and for a test file, against hangs. The slowest machine must not reach it. */
 const TEST_TIMEOUT_MS = 900_000
 const EMBEDDED = ['test/**/*.test.ts']
-/** What is the same on both engines is left out. */
+/** Without the tests that are the same on both engines. */
 const ON_POSTGRES = [
   'test/spec/!(prompt-injection|prompts|known-faults-content|known-faults-access|4.6-send-message-html|8-limits).test.ts',
   'test/fault/!(clock|memory|overload|slow-readers|threads).test.ts',
@@ -29,25 +29,25 @@ const ON_POSTGRES = [
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { postgres: { type: 'boolean', default: false } } })
 const REASON_CHARS = 300
 const counts = { passed: 0, failed: 0, skipped: 0 }
-/** What failed and why, a line each: said once more at the end, where it is found in a long log. */
+/** Each failure with its reason, one line each. Printed again at the end, where they are easy to find in a long log. */
 const failures: string[] = []
-// From here on no signal ends this process before it has cleaned up.
+// From here on, a signal ends this process only after the cleanup.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(128 + constants.signals[signal]))
 const folder = newRunFolder()
-// Programs that refuse to run as root are given folders in it.
+// Programs that refuse to run as root use subfolders of it.
 chmodSync(folder, 0o711)
 process.env['TMPDIR'] = folder
-// The settings of whoever runs the tests are theirs; and a home may be read-only.
+// Tests must not use the user's settings, and the home folder can be read-only.
 process.env['HOME'] = join(folder, 'home')
 mkdirSync(process.env['HOME'])
 const { npm_config_cache: npmCache } = process.env
 if (npmCache !== undefined && !isWritable(npmCache)) process.env['npm_config_cache'] = join(folder, 'npm')
 const reaper = [fileURLToPath(new URL('reaper.ts', import.meta.url)), folder]
-// For the case that this process is killed. A signal from the terminal must not reach it.
+// Cleans up if this process is killed. Detached, because terminal signals must not reach it.
 spawn(process.execPath, reaper, { detached: true, stdio: ['pipe', 'ignore', 'inherit'] })
 const guard = new FileGuard(folder)
 
-// npm starts a shell, which starts this.
+// npm starts a shell, which starts this process.
 const parents = () => `${process.ppid} ${parentOf(process.ppid)}`
 const startedBy = parents()
 setInterval(() => parents() === startedBy || end(128 + constants.signals.SIGTERM), 1_000).unref()
@@ -107,7 +107,7 @@ async function runFiles(patterns: string[], onPostgres: boolean): Promise<void> 
     counts.skipped += skipped
   })
   events.on('test:fail', ({ name, file, details: { error } }) => {
-    // One that failed because of a test inside it adds nothing.
+    // A test that failed only because of a subtest adds no information.
     if ('failureType' in error && error.failureType === 'subtestsFailed') return
     const reason = String((error.cause as Error | undefined)?.message ?? error.message)
       .replaceAll(/\s+/g, ' ')
@@ -119,9 +119,9 @@ async function runFiles(patterns: string[], onPostgres: boolean): Promise<void> 
   await guard.settled()
 }
 
-/** Leaves when everything that the run started is gone. Waits in the way that lets no other file of tests begin meanwhile. */
+/** Exits when everything that the run started has ended. Waits synchronously, so that no other test file starts. */
 function end(code: number): never {
-  // Its standard input is a pipe that is closed from the start.
+  // An empty standard input makes the reaper start immediately.
   spawnSync(process.execPath, reaper, { input: '', stdio: ['pipe', 'ignore', 'inherit'] })
   process.exit(code)
 }

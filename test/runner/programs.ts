@@ -1,4 +1,4 @@
-// The programs that tests need beyond npm. They are installed once, before the first file of tests: two package managers at a time lock each other out.
+// Programs that tests need in addition to npm packages. Installed once, before the first test file, because package managers lock each other out.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -9,7 +9,7 @@ type Packages = Record<Manager, string>
 const everywhere = (name: string): Packages => ({ 'apt-get': name, apk: name, dnf: name, brew: name })
 const UTIL_LINUX: Packages = { 'apt-get': 'util-linux', apk: 'util-linux-misc', dnf: 'util-linux', brew: 'util-linux' }
 
-/** By program: the packages that have it. */
+/** Packages by program. */
 const PROGRAMS = {
   chromium: everywhere('chromium'),
   postgres: { 'apt-get': 'postgresql', apk: 'postgresql', dnf: 'postgresql-server', brew: 'postgresql' },
@@ -27,7 +27,7 @@ const PROGRAMS = {
 
 export type Program = keyof typeof PROGRAMS
 
-/** Debian keeps the server's programs of each version in a folder of its own. */
+/** On Debian, each server version has its own folder for programs. */
 const DEBIAN_POSTGRES = '/usr/lib/postgresql'
 const LOCK_SECONDS = 600
 const INSTALL: Record<Manager, string[][]> = {
@@ -40,7 +40,7 @@ const INSTALL: Record<Manager, string[][]> = {
   brew: [['install']],
 }
 
-/** The path of a program that tests need. Throws where the machine does not have it. */
+/** Returns the path of a program that tests need. Throws if it is not installed. */
 export function findProgram(name: Program): string {
   const found = find(name)
   if (found === undefined) throw new Error(`${name} is not installed. Install it, or run the tests with npm test, which does.`)
@@ -48,8 +48,8 @@ export function findProgram(name: Program): string {
 }
 
 /**
- * Installs all programs that tests need and the machine does not have, in one call of the package manager.
- * Throws an error that names the packages where that is impossible.
+ * Installs all missing programs with one call of the package manager.
+ * Throws an error that names the packages if that is impossible.
  */
 export function installPrograms(): void {
   const missing = (Object.keys(PROGRAMS) as Program[]).filter((name) => find(name) === undefined)
@@ -62,7 +62,7 @@ export function installPrograms(): void {
     throw new Error(`${what} No known package manager (${managers.join(', ')}) was found. Install these packages: ${packages}`)
   const sudo = toRoot(manager)
   if (sudo === undefined) throw new Error(`${what} Installing them needs root. Run as root: ${manager} install ${packages}`)
-  // The daemons that come with the packages are not to be started.
+  // Prevents the packages from starting their daemons.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
   const commands = INSTALL[manager].map((args) => [...sudo, manager, ...args])
   commands.at(-1)!.push(...packages.split(' '))
@@ -77,7 +77,7 @@ export function installPrograms(): void {
     throw new Error(`${what} ${manager} did not install ${left.join(', ')}. Its output ends with:\n${output.slice(-2_000)}`)
 }
 
-/** What runs a command as root: nothing where we are root, `sudo` where it asks for no password; undefined where neither is possible. */
+/** Returns the prefix that runs a command as root: empty for root, `sudo` if it needs no password, otherwise undefined. */
 function toRoot(manager: Manager): string[] | undefined {
   if (process.getuid?.() === 0 || manager === 'brew') return []
   return spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? ['sudo', '-n', '-E'] : undefined
@@ -86,7 +86,7 @@ function toRoot(manager: Manager): string[] | undefined {
 function find(name: Program): string | undefined {
   const versions = existsSync(DEBIAN_POSTGRES) ? readdirSync(DEBIAN_POSTGRES).sort((a, b) => Number(b) - Number(a)) : []
   const debian = versions.map((version) => join(DEBIAN_POSTGRES, version, 'bin'))
-  // Daemons lie in folders that are not on the path of an ordinary user.
+  // Daemons are in folders that are not on the PATH of ordinary users.
   const folders = [...debian, ...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
 }

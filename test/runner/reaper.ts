@@ -1,4 +1,4 @@
-// Cleans up after a run of the tests: waits until nobody can write to the standard input of this process any more, which the death of the run brings about.
+// Cleans up after a test run. Waits until standard input closes, which happens when the run's process ends.
 import { removeRun } from './leftovers.ts'
 
 const [, , folder] = process.argv

@@ -1,4 +1,4 @@
-// The run of the tests itself: it ends, whatever a file of tests does, and leaves nothing behind.
+// Tests of the test run: it always ends, and leaves nothing.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,20 +17,20 @@ const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/runner/${na
 
 interface Run {
   child: ChildProcess
-  /** Its folder for temporary files. */
+  /** Folder for temporary files. */
   folder: string
   printed(): string
   ended: Promise<number | null>
 }
 
-/** Runs these files as `npm test` does; `by` are programs that run it. */
+/** Runs these files like `npm test`. `by` is a command that starts the run. */
 function startRun(names: string[], options = {}): Run {
   return startFiles(names.map(fixture), options)
 }
 
 function startFiles(files: string[], { by = [] as string[], env = {} } = {}): Run {
   const folder = mkdtempSync(join(tmpdir(), 'run-'))
-  // PostgreSQL runs as somebody else where we are root.
+  // PostgreSQL runs as another user if we are root.
   chmodSync(folder, 0o711)
   const [command, ...args] = [...by, process.execPath, MAIN, ...files]
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
@@ -123,7 +123,7 @@ test('an interrupted run begins no other file, and ends when nothing is left', a
 })
 
 describe('programs that the tests need', () => {
-  /** A machine that has these commands, shell scripts, and Node. */
+  /** Creates a machine with only Node and these commands, which are shell scripts. */
   function machineWith(commands: Record<string, string>): string {
     const folder = mkdtempSync(join(tmpdir(), 'machine-'))
     const bin = join(folder, 'bin')

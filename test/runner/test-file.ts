@@ -1,4 +1,4 @@
-// Loaded before each file of tests: gives it a temporary folder of its own, and ends it when its tests are over.
+// Preloaded into each test file. Gives the file its own temporary folder, and ends it when its tests are over.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { after } from 'node:test'
@@ -9,11 +9,11 @@ import { processesOf } from './leftovers.ts'
 if (isMainThread) {
   const file = process.argv[1]!
   const folder = folderOf(tmpdir(), file)
-  // Programs that refuse to run as root are given folders in it.
+  // Programs that refuse to run as root use subfolders of it.
   mkdirSync(folder, { mode: 0o711, recursive: true })
   writeFileSync(pidFileOf(tmpdir(), file), String(process.pid))
   process.env['TMPDIR'] = folder
-  // Processes and threads that it starts are no files of tests.
+  // Child processes and threads are not test files, so they must not preload this module.
   process.execArgv = []
   after(() => {
     setTimeout(() => {

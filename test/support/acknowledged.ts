@@ -2,7 +2,7 @@ import type { Client } from './client.ts'
 import { readEvents } from './events.ts'
 import { type ModelServer, streams } from './model-server.ts'
 
-/** A message and its reply as a sender was told of them. */
+/** A message and its reply as acknowledged to the sender. */
 export interface Sent {
   session: string
   user: { id: string; content: string }
@@ -11,13 +11,13 @@ export interface Sent {
 
 const replyTo = (content: string) => `reply to ${content}`
 
-/** Replies come word by word, so that whatever happens falls into the middle of some. */
+/** Streams replies word by word, so that faults can occur in the middle of some. */
 export function speakSlowly(model: ModelServer): void {
   model.behaviour = (call, response) =>
     streams(replyTo(call.body.messages.at(-1)!.content).match(/.{1,4}/gs)!, { everyMs: 1 })(call, response)
 }
 
-/** Sends a message, and resolves to what was acknowledged of it. */
+/** Sends a message and resolves to the acknowledged result, if any. */
 export async function send(client: Client, session: string, message: string, asEvents: boolean): Promise<Sent | undefined> {
   const path = `${session}/messages`
   if (!asEvents) {
@@ -29,7 +29,7 @@ export async function send(client: Client, session: string, message: string, asE
   return { session, user: data.userMessage, ai: data.aiMessage }
 }
 
-/** What of a session is not as its senders were told: lost, doubled, out of order, or half a reply. */
+/** Returns the differences between a session and its acknowledged messages: lost, duplicated, out of order, or a partial reply. */
 export async function faultsOf(client: Client, session: string, acknowledged: Sent[]): Promise<string[]> {
   const { body } = await client.get(session)
   const messages = body.messages as { id: string; role: string; content: string }[]

@@ -5,7 +5,7 @@ export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 /** UTC, millisecond precision. */
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** Exactly these fields, in any order. */
+/** Asserts exactly these fields, in any order. */
 export function hasFields(value: object, ...names: string[]): void {
   assert.deepEqual(Object.keys(value).sort(), names.sort())
 }
@@ -15,7 +15,7 @@ export function isOk(answer: Answer, status = 200): void {
   assert.equal(answer.body.success, true)
 }
 
-/** The one shape of every failure, with this status and code; `path`, where given, is what the first detail must name. */
+/** Asserts the error format with this status and code. `path` is what the first detail must name. */
 export function isError(answer: Answer, status: number, code: string, path?: string): void {
   assert.equal(answer.status, status, answer.text)
   hasFields(answer.body, 'success', 'error')

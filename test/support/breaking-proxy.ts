@@ -1,18 +1,18 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { listen } from './cleanup.ts'
 
-/** What becomes of a connection when so many bytes of answers have gone through it. */
+/** A fault of a connection after this many bytes of responses. */
 export interface Fate {
   afterBytes: number
-  /** It is cut; or it stays open, and nothing goes through it any more. */
+  /** `cut` closes the connection. `silence` leaves it open but forwards nothing. */
   how: 'cut' | 'silence'
 }
 
-/** Stands between a client and the service, and breaks connections where the test says. */
+/** A proxy between a client and the service that breaks connections as the test requires. */
 export class BreakingProxy {
   readonly #server: Server
   readonly #open = new Set<Socket>()
-  /** Told of the number of each connection, from 0, and of what is sent on it at first; undefined lets all through. */
+  /** Receives the number of each connection, from 0, and its first bytes. Undefined forwards everything. */
   fate: (connection: number, firstBytes: string) => Fate | undefined = () => undefined
   connections = 0
 
@@ -35,13 +35,13 @@ export class BreakingProxy {
         if (room > 0) near.write(chunk.subarray(0, room))
         if (fate === undefined || passed < fate.afterBytes) return
         isSilent = true
-        // What was written is on its way before the end is.
+        // `end` sends the written bytes first.
         if (fate.how === 'cut') near.end(() => near.destroy())
       })
     })
   }
 
-  /** Resolves to its port. */
+  /** Resolves to the port. */
   async listen(): Promise<number> {
     return listen(this.#server)
   }

@@ -5,7 +5,7 @@ import { endsBy } from './cleanup.ts'
 import { patient } from './patient.ts'
 import { GIVE_UP_AFTER_MS } from './poll.ts'
 
-/** Starts the Chromium of this machine without a window. It ends with the file of tests. */
+/** Starts the installed Chromium in headless mode. It ends with the test file. */
 export async function openBrowser(): Promise<Browser> {
   const args = ['--no-sandbox', '--disable-gpu']
   const browser = await chromium.launch({ executablePath: findProgram('chromium'), args, timeout: GIVE_UP_AFTER_MS })
@@ -15,9 +15,9 @@ export async function openBrowser(): Promise<Browser> {
 
 /** What a reply did, or could do, in a page that shows it. */
 export interface Seen {
-  /** Scripts that ran, dialogs, windows, moves to another page. */
+  /** Scripts that ran, dialogs, windows, navigations. */
   acted: string[]
-  /** Addresses that it had loaded. */
+  /** Addresses that the reply loaded. */
   loaded: string[]
   /** Elements and attributes that a reply never needs. */
   active: string[]
@@ -25,13 +25,13 @@ export interface Seen {
 
 const PAGE = 'https://page.example/'
 const IN_PAGE = fileURLToPath(new URL('in-page.js', import.meta.url))
-/** Whatever may start a handler. */
+/** Events that can trigger a handler. */
 const EVENTS = [
   ...['load', 'error', 'click', 'dblclick', 'mouseover', 'mouseenter', 'mousemove', 'focus', 'blur', 'toggle', 'begin', 'start'],
   ...['keydown', 'input', 'change', 'submit', 'wheel', 'pointerover', 'animationstart'],
 ]
 
-/** A page to look at one reply after the other: as a document of its own, and put into one by `innerHTML`. */
+/** A page for checking replies one by one: as a document, and inserted by `innerHTML`. */
 export class Viewer {
   readonly #page: Page
   #seen: Seen = { acted: [], loaded: [], active: [] }

@@ -3,21 +3,21 @@ import { listen } from './cleanup.ts'
 
 const TYPES: Record<string, string> = { js: 'javascript', css: 'css' }
 
-/** The server of somebody's web site, with a policy as strict as they come. It gets tokens for its visitor. */
+/** A customer's web site with a strict Content-Security-Policy. It requests tokens for its visitor. */
 export class ChatSite {
-  /** Its pages, by path. */
+  /** Pages by path. */
   readonly pages: Record<string, string> = {}
-  /** All tokens that it gave. */
+  /** All tokens that the site has issued. */
   readonly tokens: string[] = []
-  /** Whose tokens they are, and how long they are good. */
+  /** The agent of the tokens, and their lifetime in seconds. */
   agent = ''
   ttlSeconds = 3_600
-  /** Where it gives no token, the status that it answers with. */
+  /** If set, the site issues no token and responds with this status. */
   refusal: number | undefined
   policy = ''
   readonly #server: Server
 
-  /** `newToken` asks the service, with the key of the site. */
+  /** `newToken` requests a token from the service with the site's key. */
   constructor(newToken: (agentId: string, ttlSeconds: number) => Promise<{ token: string; expiresAt: string }>) {
     this.#server = createServer(async ({ url = '/' }, response) => {
       const path = url.split('?', 1)[0]!
@@ -45,7 +45,7 @@ export class ChatSite {
   }
 }
 
-/** All that the widget needs to be allowed, and nothing more. */
+/** Returns the minimal policy that the widget needs. */
 export const policyFor = (service: string): string =>
   [
     "default-src 'none'",

@@ -8,19 +8,19 @@ import { streams } from './model-server.ts'
 import { until } from './poll.ts'
 import { startService } from './service.ts'
 
-/** Runs before anything of a page: what its policy forbade is put down. */
+/** Runs before a page's own code and records policy violations. */
 const WATCH = `globalThis.violations = []
 addEventListener('securitypolicyviolation', (e) => violations.push(e.effectiveDirective + ' ' + e.blockedURI), true)`
 
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
-/** A browser, a site of somebody else with a policy, and a service behind a line that can be cut: one of each for a test file. */
+/** Opens a browser, a customer's site with a policy, and a service behind a proxy that can cut connections. One of each per test file. */
 export async function openStage() {
   const [service, browser] = await Promise.all([startService(), openBrowser()])
   const { client } = service
   const user = randomUUID()
   const line = new CuttingProxy(Number(new URL(client.address.baseUrl).port))
-  /** The address of the service, by that line. */
+  /** URL of the service through the proxy. */
   const host = `http://127.0.0.1:${await line.listen()}`
   const site = new ChatSite(
     async (agentId, ttlSeconds) => (await client.post(`/agents/${agentId}/tokens`, { externalUserId: user, ttlSeconds })).body,
@@ -28,7 +28,7 @@ export async function openStage() {
   site.policy = policyFor(host)
   const origin = await site.listen()
 
-  /** One that knows when the shop is open. */
+  /** Creates an agent that knows the shop's opening hours. */
   async function newAgent(settings: object = {}): Promise<string> {
     const id = await service.newAgent({ allowedOrigins: [origin], ...settings })
     await addDocument(id, 'Opening hours', 'The shop is open on Saturday from 10:00 to 16:00.')
@@ -55,20 +55,20 @@ export async function openStage() {
   }
   const context = await newContext()
   const errors: string[] = []
-  /** Tabs that are used again: a new one costs half a second of a processor. */
+  /** Tabs for reuse: a new tab costs half a second of processor time. */
   const idle: Page[] = []
   async function newTab(of: BrowserContext): Promise<Page> {
     const page = await of.newPage()
     page.on('pageerror', (error) => errors.push(String(error)))
     return page
   }
-  /** A tab that remembers nothing. */
+  /** Opens a tab with empty storage. */
   async function visit(path = '/', of = context): Promise<Page> {
     const page = (of === context && idle.pop()) || (await newTab(of))
     await page.goto(origin + path)
     return page
   }
-  /** As it was before it was used. What a clock of its own was installed in is not: tests with one have a context of their own. */
+  /** Resets a tab for reuse. It cannot remove an installed clock, so tests with a clock use their own context. */
   async function free(page: Page): Promise<void> {
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.evaluate('sessionStorage.clear()')
@@ -85,24 +85,24 @@ export async function openStage() {
       await launcher(page).click()
       return page
     },
-    /** A tab in which the visitor held this session before the page was loaded. */
+    /** Opens a tab that has a session from before the page load. */
     async visitIn(session: string, path = '/', of = context): Promise<Page> {
       const page = await visit(path, of)
       await page.evaluate(`sessionStorage.setItem('repartee:${agent}', '{"session":"${session}"}')`)
       return page
     },
-    /** All messages of the session that was active last. */
+    /** Returns all messages of the most recently active session. */
     async history(): Promise<{ id: string; role: string; content: string }[]> {
       const { sessions } = (await client.get(`/agents/${site.agent}/sessions?limit=1`)).body
       return (await client.get(`/agents/${site.agent}/sessions/${sessions[0].id}/messages`)).body.messages
     },
-    /** The model gives a reply whose second half comes when it is let. */
+    /** Makes the model send a reply in two parts. The returned function releases the second part. */
     inHalves(first: string, second: string): () => void {
       const { promise, resolve } = Promise.withResolvers<void>()
       service.model.behaviour = streams([first, second], { gates: [Promise.resolve(), promise] })
       return resolve
     },
-    /** After each test: nothing was done that the policy forbids, and nothing thrown. */
+    /** Call after each test: asserts that there were no policy violations and no errors. */
     async check(): Promise<void> {
       for (const page of browser.contexts().flatMap((of) => of.pages())) {
         if (idle.includes(page)) continue
@@ -130,7 +130,7 @@ export const pageOf = (scripts: string, body = BODY, attributes = 'lang="en"') =
 export const launcher = (page: Page): Locator => page.getByRole('button', { name: 'Open the chat' })
 export const replies = (page: Page): Locator => page.locator('.reply')
 
-/** Resolves to so many replies' last one, when all of them are whole. */
+/** Resolves to the last of `count` replies when it is complete. */
 export async function isDone(page: Page, count = 1): Promise<Locator> {
   await replies(page)
     .and(page.locator('[data-state="done"]'))
@@ -145,6 +145,6 @@ export async function ask(page: Page, text: string): Promise<void> {
   await field.press('Enter')
 }
 
-/** A value of the page; `chat` is the root of the widget. */
+/** Evaluates an expression in the page. `chat` is the root of the widget. */
 export const inChat = (page: Page, expression: string): Promise<unknown> =>
   page.evaluate(`(({ shadowRoot: chat }) => ${expression})(document.querySelector('repartee-chat'))`)

@@ -1,4 +1,4 @@
-// Everything that a test starts is registered here before it runs, so that a file of tests ends whatever fails in it.
+// Registers everything that a test starts, so that a test file always ends.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -13,8 +13,8 @@ const children = new Set<ChildProcess>()
 const folders = new Set<string>()
 
 /**
- * Registers how to end something. Returns a function that ends it, once, however often it is called.
- * What is left when the tests of a file are over is ended then, the newest first; a failure of one does not keep the others from being ended.
+ * Registers a cleanup. Returns a function that runs it at most once.
+ * When the tests of a file are over, the remaining cleanups run, newest first. A failed cleanup does not stop the others.
  */
 export function endsBy(what: string, end: () => unknown): () => Promise<void> {
   let ended: Promise<void> | undefined
@@ -27,7 +27,7 @@ export function endsBy(what: string, end: () => unknown): () => Promise<void> {
   return entry.end
 }
 
-/** Starts a child process, which is killed with the file of tests at the latest. */
+/** Starts a child process. It is killed with the test file at the latest. */
 export function launch(command: string, args: readonly string[], options: SpawnOptions = {}): ChildProcess {
   const child = spawn(command, args, options)
   const kill = endsBy(command, () => killed(child))
@@ -40,7 +40,7 @@ export function launch(command: string, args: readonly string[], options: SpawnO
   return child
 }
 
-/** Has a server listen on a free port of this machine, until it is closed or the file of tests ends. Resolves to the port. */
+/** Starts a server on a free local port until it is closed or the test file ends. Resolves to the port. */
 export async function listen(server: Server): Promise<number> {
   const close = endsBy('a server', () => {
     server.close()
@@ -52,23 +52,23 @@ export async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Kills a child process. Resolves when it is gone. */
+/** Kills a child process. Resolves when it has ended. */
 export async function killed(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-  // A child that was unreferenced could end unnoticed otherwise, when nothing else is left to wait for.
+  // Without `ref`, the exit of an unreferenced child could go unnoticed if nothing else is pending.
   child.ref()
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill(signal)
   await gone
 }
 
-/** Removes a folder with this process at the latest. Returns it. */
+/** Removes a folder when this process exits, at the latest. Returns the folder. */
 export function removedAtExit(folder: string): string {
   folders.add(folder)
   return folder
 }
 
-/** Ends everything that is registered. Throws the failures together. */
+/** Runs all registered cleanups. Throws all failures together. */
 export async function endAll(): Promise<void> {
   const failures: Error[] = []
   for (let last = pending.at(-1); last !== undefined; last = pending.at(-1)) {
@@ -85,7 +85,7 @@ process.once('exit', () => {
 
 if (isTestFile) {
   after(endAll)
-  // By default a signal ends a process without its handlers of `exit`.
+  // By default a signal ends a process without running its `exit` handlers.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(128 + constants.signals[signal]))
 }

@@ -6,7 +6,7 @@ import { connect as tlsConnect } from 'node:tls'
 export interface Answer {
   status: number
   headers: IncomingHttpHeaders
-  /** Name, value, name, value, … as they came. */
+  /** Name, value, name, value, … as received. */
   rawHeaders: string[]
   text: string
   // biome-ignore lint/suspicious/noExplicitAny: a test says what a body must be by asserting it
@@ -16,21 +16,21 @@ export interface Answer {
 export interface RequestOptions {
   /** Sent as JSON. */
   body?: unknown
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged, instead of `body`. */
   bytes?: string | Buffer
   /** `null` sends no key. */
   key?: string | null
-  /** A list as a value sends the header that many times; `undefined` leaves it out. */
+  /** A list sends the header several times. `undefined` omits it. */
   headers?: Record<string, string | string[] | undefined>
   signal?: AbortSignal
 }
 
-/** Ends a hang and measures nothing. */
+/** Only ends hangs; not a measurement. */
 const CLOSES_WITHIN_MS = 60_000
 
-/** A caller of the service: one key, one base URL. Knows nothing of the service but HTTP. */
+/** A caller of the service with one key and one base URL. It uses only HTTP. */
 export class Client {
-  /** Shared with the service, which moves to another address when it is started again. */
+  /** Shared with the service, whose address changes when it restarts. */
   readonly address: { baseUrl: string }
   readonly key: string
 
@@ -39,7 +39,7 @@ export class Client {
     this.key = key
   }
 
-  /** The same service with another key. */
+  /** Returns a client for the same service with another key. */
   as(key: string): Client {
     return new Client(this.address, key)
   }
@@ -50,7 +50,7 @@ export class Client {
   patch = (path: string, body?: unknown, options?: RequestOptions) => this.request('PATCH', path, { body, ...options })
   put = (path: string, body?: unknown, options?: RequestOptions) => this.request('PUT', path, { body, ...options })
 
-  /** `path` is below the base URL; one that starts with `^` is below its host. */
+  /** `path` is relative to the base URL, or to the host if it starts with `^`. */
   request(method: string, path: string, { body, bytes, key, headers, signal }: RequestOptions = {}): Promise<Answer> {
     const sent = bytes ?? (body === undefined ? undefined : JSON.stringify(body))
     const all: Record<string, string | string[] | undefined> = {
@@ -78,7 +78,7 @@ export class Client {
     })
   }
 
-  /** Writes bytes to a socket and resolves to all that came back when the service closed it; rejects where it does not close it. */
+  /** Writes bytes to a socket. Resolves to the response when the service closes the connection; rejects if it does not. */
   raw(bytes: string | Buffer, withinMs = CLOSES_WITHIN_MS): Promise<string> {
     const { protocol, hostname, port } = new URL(this.address.baseUrl)
     const secure = protocol === 'https:'
@@ -97,7 +97,7 @@ export class Client {
     })
   }
 
-  /** A request as the bytes that `raw` takes. */
+  /** Returns a request as bytes for `raw`. */
   bytesOf(method: string, path: string, body?: unknown, headers: string[] = []): string {
     const { host, pathname, search } = new URL(this.url(path))
     const text = body === undefined ? '' : JSON.stringify(body)

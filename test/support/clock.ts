@@ -2,11 +2,11 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The clock of a service, which a test sets while the service runs. */
+/** The clock of a service, which a test can set at any time. */
 export interface Clock {
-  /** For the environment of the service. */
+  /** Environment for the service. */
   env: { NODE_OPTIONS: string; TEST_CLOCK: string }
-  /** Sets the clock so many milliseconds ahead of the machine's, or behind it where they are negative. */
+  /** Sets the clock this many milliseconds ahead of the machine's clock, or back if negative. */
   shift(ms: number): void
   close(): void
 }

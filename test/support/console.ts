@@ -5,8 +5,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /**
- * Runs in the page: notes what the policy forbade, and what moved before anybody touched the page. The mark of the browser for what somebody moved,
- * `hadRecentInput`, holds for half a second, in which a fast machine has its answer and a slow one does not.
+ * Runs in the page. Records policy violations, and layout shifts before the first user action.
+ * The browser's `hadRecentInput` covers half a second after input, which is long enough on fast machines only.
  */
 const WATCH = `
   addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile }) =>
@@ -22,7 +22,7 @@ const WATCH = `
       if (startTime < touchedAt) __moves.push({ value, sources: sources.map(told) })
   }).observe({ type: 'layout-shift', buffered: true })
 `
-/** How far things may move while a page loads: "good" is below 0.1. */
+/** Maximum layout shift while a page loads. "Good" is below 0.1. */
 const MOST_MOVED = 0.05
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 }, smallest: { width: 360, height: 640 } }
 
@@ -37,25 +37,25 @@ const ALL_LOOKS: Record<string, Look> = {
   'in the dark': { scheme: 'dark' },
   'on a phone': { size: 'phone' },
 }
-/** How every page is looked at: each thing that can differ at least once; with `EVERY_LOOK`, in more ways. */
+/** The looks for checking every page: each variant at least once, or more with `EVERY_LOOK`. */
 export const looks = Object.fromEntries(Object.entries(ALL_LOOKS).slice(0, process.env.EVERY_LOOK === undefined ? 2 : undefined))
 
 interface Move {
-  /** What the browser calls the score of a layout shift. */
+  /** Score of the layout shift. */
   value: number
-  /** Elements, and from where to where they moved. */
+  /** The elements that moved, with old and new positions. */
   sources: string[]
 }
 
 interface Tab extends Look {
   key?: string
-  /** It shares nothing with tabs before it: no files that were read, no preferences, no network that is taken away. */
+  /** True for a context that shares nothing with earlier tabs: no cached files, no preferences, no blocked network. */
   isAlone?: boolean
 }
 
 const contexts = new WeakMap<Browser, Map<string, Promise<BrowserContext>>>()
 
-/** Tabs that look alike share a context, so that the files of the console are fetched and compiled once: that is most of what a tab costs. */
+/** Returns a context. Tabs with the same look share one, so that the console's files load and compile once: most of a tab's cost. */
 function contextOf(
   browser: Browser,
   { size = 'desktop', scheme = 'light', language = 'en', isAlone }: Tab,
@@ -78,13 +78,13 @@ function contextOf(
   return context
 }
 
-/** The console in a browser, with all that went wrong in it. */
+/** The console in a browser, with all problems that occurred. */
 export class Console {
   readonly page: Page
   readonly origin: string
-  /** Errors, violations of the policy, requests that left the origin. */
+  /** Errors, policy violations, requests to other origins. */
   readonly troubles: string[] = []
-  /** Bytes of the console's own files, as they came over the wire. */
+  /** Transferred bytes of the console's own files. */
   fileBytes = 0
   readonly close: () => Promise<void>
 
@@ -94,12 +94,12 @@ export class Console {
     this.close = close
   }
 
-  /** Opens a tab that is signed in with `key`, or stands at the door, alone, without one. Nothing is loaded yet. */
+  /** Opens a tab without loading a page. With `key` it is signed in; without, it has its own context and shows the sign-in page. */
   static async open(browser: Browser, baseUrl: string, tab: Tab = {}) {
     const { key, isAlone = key === undefined } = tab
     const context = await contextOf(browser, { ...tab, isAlone })
     const page = await context.newPage()
-    // The process that has compiled the files lives as long as a page of it does.
+    // The process with the compiled files lives as long as one of its pages, so the first page stays open.
     const isFirst = context.pages().length === 1
     const origin = new URL(baseUrl).origin
     const close = async () => {
@@ -128,27 +128,27 @@ export class Console {
     return opened
   }
 
-  /** Goes to a page by its address, below `/console`, and waits until everything is there. */
+  /** Opens a page by its address below `/console`, and waits until it is loaded. */
   async goto(path: string): Promise<Page> {
     await this.page.goto(`${this.origin}/console${path}`)
     await this.settled()
     return this.page
   }
 
-  /** The page has its heading, and nothing in it is on its way any more. */
+  /** Resolves when the page has its heading and nothing is loading. */
   async settled(): Promise<void> {
     await this.page.locator('h1').first().waitFor()
     await this.page.locator('[aria-busy=true], [role=progressbar]:not([aria-valuenow])').first().waitFor({ state: 'detached' })
   }
 
-  /** What moved while the page was loaded, before anybody touched it. Measured when nothing is left to be drawn. */
+  /** Returns the layout shifts during loading, before the first user action. Waits until rendering is complete. */
   async moves(): Promise<Move[]> {
     await this.page.evaluate(`document.fonts.ready.then(() => new Promise((done) =>
       setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))))`)
     return (await this.page.evaluate('__moves')) as Move[]
   }
 
-  /** What axe finds, in words. What React Aria has just read out may name elements that are gone by now. */
+  /** Returns the findings of axe. Excludes React Aria's announcements, which can name removed elements. */
   async findings(): Promise<string[]> {
     const found = (await this.page.evaluate(`(async () => {
       if (globalThis.axe === undefined) { ${AXE} }
@@ -158,14 +158,14 @@ export class Console {
     return found
   }
 
-  /** The same, where the browser tells of a request that fails as it should. */
+  /** Like `assertSound`, but ignores browser errors for requests that are expected to fail. */
   async assertSoundBut(expected: RegExp, what: string): Promise<void> {
     const others = this.troubles.filter((trouble) => !expected.test(trouble))
     this.troubles.splice(0, this.troubles.length, ...others)
     await this.assertSound(what)
   }
 
-  /** Nothing is wrong with the page as it is shown now. */
+  /** Asserts that the page has no accessibility findings, layout shifts, overflow or errors. */
   async assertSound(what: string): Promise<void> {
     assert.deepEqual(await this.findings(), [], `axe finds nothing in ${what}`)
     const moves = await this.moves()

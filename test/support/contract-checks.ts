@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import { TIMESTAMP, UUID } from './assert.ts'
 import type { Schema } from './made-from-schema.ts'
 
-/** An operation as `/openapi.json` describes it. */
+/** An operation as described by `/openapi.json`. */
 export interface Described {
   operationId: string
   parameters: { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Schema }[]
@@ -23,10 +23,10 @@ interface Answered {
 }
 
 export const MAX_FAILURE_CHARS = 20_000
-/** What must never get out. */
+/** Internals that responses must never contain. */
 export const INSIDE = /\bat \S+ \(|:\d+:\d+\)|node_modules|\.ts\b|\bSELECT\b|sqlite|postgres|\/tmp\/|\/src\/|secret-instructions/i
 
-/** Checks answers against the document that the service itself serves. */
+/** Returns a function that checks responses against the service's own OpenAPI document. */
 export function contractChecks({ components, paths }: OpenApi) {
   const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, allowUnionTypes: true })
   ajv.addFormat('uuid', UUID)
@@ -55,7 +55,7 @@ export function contractChecks({ components, paths }: OpenApi) {
     assert.equal(body.error.requestId, headers['x-request-id'])
     assert.notEqual(body.error.message, '')
     assert.ok(text.length < MAX_FAILURE_CHARS, 'a refusal is no echo of the request')
-    // A place in the request is told in the caller's own words.
+    // Positions in the request use the caller's own names.
     assert.doesNotMatch(text, INSIDE)
   }
 
@@ -74,7 +74,7 @@ export function contractChecks({ components, paths }: OpenApi) {
     }
   }
 
-  /** That an answer is one that the contract allows, whatever the request was. */
+  /** Asserts that the contract allows a response, for any request. */
   return (op: Described, answer: Answered): void => {
     const { status, headers, text } = answer
     assert.ok(status < 500, text)
@@ -86,7 +86,7 @@ export function contractChecks({ components, paths }: OpenApi) {
   }
 }
 
-/** The same schema, in which an object holds nothing that is not described. */
+/** Returns the schema without undescribed properties. */
 function closed(schema: Schema): Schema {
   const inner = Object.entries(schema).map(([name, value]) => {
     if (name === 'properties') {

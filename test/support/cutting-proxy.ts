@@ -1,19 +1,19 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { listen } from './cleanup.ts'
 
-/** How PostgreSQL ends its answer when it has done everything that it was asked, and is in no transaction. */
+/** The end of PostgreSQL's response when everything is done and no transaction is open. */
 const DONE = Buffer.from('Z\0\0\0\x05I')
 
-/** Terminate, a message of PostgreSQL that has no answer. */
+/** Terminate, a PostgreSQL message without a response. */
 const GOODBYE = 'X'.charCodeAt(0)
 
-/** Stands before a server, such as a database, and cuts connections to it when told to. */
+/** A proxy in front of a server, such as a database, that cuts connections on demand. */
 export class CuttingProxy {
   readonly #server: Server
   readonly #open = new Set<Socket>()
   #frozen = new WeakSet<Socket>()
   #isRefusing = false
-  /** How many writes got lost on frozen connections, without the last one of a connection that is closed. */
+  /** Number of writes lost on frozen connections, without the Terminate message of closed ones. */
   swallowed = 0
   #until: { text: string; tell: () => void } | undefined
 
@@ -54,24 +54,24 @@ export class CuttingProxy {
     return listen(this.#server)
   }
 
-  /** Cuts the next connection to PostgreSQL on which a text is sent: the server does what it is asked, and its answer is lost. Resolves when that has happened. */
+  /** Cuts the next PostgreSQL connection that sends a text: the server executes the request but its response is lost. Resolves afterwards. */
   cutAfter(text: string): Promise<void> {
     return new Promise((tell) => {
       this.#until = { text, tell }
     })
   }
 
-  /** Connections that are open stay open, and nothing goes through them any more; new ones are as before. */
+  /** Freezes the open connections: they stay open but transfer nothing. New connections work. */
   freeze(): void {
     for (const socket of this.#open) this.#frozen.add(socket)
   }
 
-  /** Every connection breaks; new ones are as before. */
+  /** Breaks every connection. New connections work. */
   cut(): void {
     for (const socket of this.#open) socket.destroy()
   }
 
-  /** Every connection breaks, and nobody gets through until it is mended. */
+  /** Breaks every connection and rejects new ones until `mend` is called. */
   refuse(): void {
     this.#isRefusing = true
     this.cut()

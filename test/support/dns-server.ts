@@ -8,17 +8,17 @@ const AAAA = 28
 export const NO_SUCH_NAME = 3
 export const SERVER_FAILURE = 2
 
-/** Addresses of a name, a response code, or `silent` for no answer; `onlyIpv4` answers for A records and never for AAAA. */
+/** The addresses of a name, a response code, or `silent` for no response. `onlyIpv4` answers A queries but never AAAA. */
 type Record = string[] | number | 'silent' | { onlyIpv4: string[] }
 
 export interface DnsServer {
   /** For `Resolver.setServers`. */
   address: string
-  /** Names in order of the queries. */
+  /** Queried names, in order. */
   asked: string[]
 }
 
-/** A DNS server on loopback, over UDP. Names that it does not know do not exist. */
+/** Starts a DNS server on loopback, over UDP. Unknown names do not exist. */
 export async function startDnsServer(names: { [name: string]: Record }): Promise<DnsServer> {
   const socket = createSocket('udp4')
   const asked: string[] = []
@@ -37,7 +37,7 @@ export async function startDnsServer(names: { [name: string]: Record }): Promise
 
 const isOnlyIpv4 = (record: Record): record is { onlyIpv4: string[] } => typeof record === 'object' && !Array.isArray(record)
 
-/** The first question: labels with their lengths from byte 12 on, then type and class. */
+/** Reads the first question: length-prefixed labels from byte 12, then type and class. */
 function questionOf(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = []
   let at = 12
@@ -51,14 +51,14 @@ function questionOf(query: Buffer): { name: string; type: number; end: number } 
 function toAnswer(question: Buffer, type: number, record: string[] | number): Buffer {
   const addresses = typeof record === 'number' ? [] : record.filter((address) => isIPv6(address) === (type === AAAA))
   const head = Buffer.from(question)
-  head.writeUInt16BE(0x8180 | (typeof record === 'number' ? record : 0), 2) // an answer, with recursion
+  head.writeUInt16BE(0x8180 | (typeof record === 'number' ? record : 0), 2) // a response, with recursion
   head.writeUInt16BE(1, 4)
   head.writeUInt16BE(addresses.length, 6)
   head.writeUInt32BE(0, 8)
   return Buffer.concat([head, ...addresses.map((address) => toResource(address))])
 }
 
-/** The name is a pointer to the question. */
+/** Returns a resource record. Its name is a pointer to the question. */
 function toResource(address: string): Buffer {
   const bytes = isIPv6(address) ? ipv6Bytes(address) : Buffer.from(address.split('.').map(Number))
   const fixed = Buffer.alloc(12)
@@ -69,7 +69,7 @@ function toResource(address: string): Buffer {
   return Buffer.concat([fixed, bytes])
 }
 
-/** Of an address without `::`. */
+/** Returns the bytes of an address without `::`. */
 function ipv6Bytes(address: string): Buffer {
   const bytes = Buffer.alloc(16)
   for (const [i, group] of address.split(':').entries()) bytes.writeUInt16BE(Number.parseInt(group, 16), 2 * i)

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 
 const COPY = 1
 
-/** Drags files and folders of the machine from outside of the browser onto an element, as a person does. */
+/** Drags local files and folders from outside the browser onto an element, as a user does. */
 export async function dropFiles(page: Page, target: Locator, files: string[]): Promise<void> {
   const session = await page.context().newCDPSession(page)
   const box = await target.boundingBox()

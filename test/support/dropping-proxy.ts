@@ -1,14 +1,14 @@
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import { listen } from './cleanup.ts'
 
-/** Stands between a client and the service, and loses answers when told to. */
+/** A proxy between a client and the service that loses responses on demand. */
 export class DroppingProxy {
   readonly #server: Server
-  /** So many requests still reach the service whose answers do not come back. */
+  /** Number of further POST requests whose responses are lost. The requests still reach the service. */
   drops = 0
-  /** What reached the service. */
+  /** Number of requests that reached the service. */
   passed = 0
-  /** Called instead of waiting for the answer before the connection is cut. */
+  /** If set, the connection is cut when this resolves, without waiting for the response. */
   cutWhen: Promise<unknown> | undefined
 
   constructor(target: () => string) {
@@ -27,7 +27,7 @@ export class DroppingProxy {
     })
   }
 
-  /** Resolves to where it listens. */
+  /** Resolves to the URL of the proxy. */
   async start(): Promise<string> {
     return `http://127.0.0.1:${await listen(this.#server)}`
   }

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { listen } from './cleanup.ts'
 
-/** Words that mean the same to the models of this server. */
+/** Groups of synonyms for the models of this server. */
 const MEANINGS = [
   ['refund', 'reimburse', 'repayment', 'money'],
   ['car', 'automobile', 'vehicle'],
@@ -12,26 +12,26 @@ const MEANINGS = [
 ]
 const meaningOf = new Map(MEANINGS.flatMap((words, i) => words.map((word) => [word, `meaning ${i}`] as const)))
 
-/** Embedding models over HTTP, in the formats of OpenAI, Ollama and Google: texts with words that mean the same lie close together. */
+/** Embedding models over HTTP, in the formats of OpenAI, Ollama and Google. Texts with synonyms have similar vectors. */
 export class EmbeddingServer {
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk) => chunks.push(chunk))
     request.on('end', () => this.#answer(request.url!, JSON.parse(Buffer.concat(chunks).toString() || '{}'), response))
   })
-  /** Every text that was embedded, with the model. */
+  /** Every embedded text, with the model. */
   readonly asked: { model: string; text: string; purpose?: string }[] = []
   dimensions = 64
-  /** Dimensions of the answers to the next calls, one after the other. */
+  /** Dimensions of the next responses, in order. */
   next: number[] = []
-  /** Answers 500 to these models, or to all. */
+  /** Responds with 500 for this model, or for all models. */
   isDown: boolean | string = false
-  /** As servers that know no `encoding_format`. */
+  /** Like servers that do not support `encoding_format`. */
   refusesBase64 = false
-  /** Refuses texts that are longer, and those with the word. */
+  /** Rejects texts that are longer, and texts with the word `unspeakable`. */
   longest = Number.POSITIVE_INFINITY
   unspeakable: string | undefined
-  /** Answers of this model wait until the promise resolves. */
+  /** Responses of this model wait until the promise resolves. */
   held: { model: string; until: Promise<void> } | undefined
 
   async start(): Promise<this> {
@@ -82,14 +82,14 @@ export class EmbeddingServer {
       const embedding = body.encoding_format === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector]
       return { object: 'embedding', index, embedding }
     })
-    // In no order, as the protocol allows.
+    // In any order, as the protocol allows.
     send(200, { object: 'list', model, data: data.reverse(), usage: { prompt_tokens: 1, total_tokens: 1 } })
   }
 
   #embed(model: string, text: string, dimensions: number, purpose?: string): Float32Array {
     this.asked.push({ model, text, ...(purpose === undefined ? {} : { purpose }) })
     const vector = new Float32Array(dimensions)
-    // What all texts of a model have in common.
+    // The component that all texts of a model share.
     vector.fill(0.05)
     for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
       const meaning = meaningOf.get(word)

@@ -9,7 +9,6 @@ export interface StreamEvent {
   data: any
 }
 
-/** A stream of events while it is read. */
 export interface EventReader {
   status: number
   headers: IncomingMessage['headers']
@@ -17,16 +16,16 @@ export interface EventReader {
   comments: string[]
   /** The text of all deltas so far. */
   text(): string
-  /** Resolves to the first event of this name, and rejects where the stream ends without. */
+  /** Resolves to the first event with this name. Rejects if the stream ends without one. */
   find(event: string): Promise<StreamEvent>
-  /** Resolves when so many characters of text have come. */
+  /** Resolves when this many characters of text have arrived. */
   textOf(chars: number): Promise<void>
-  /** Resolves when the service has ended the stream, rejects where it broke off. */
+  /** Resolves when the service has ended the stream. Rejects if it broke off. */
   ended: Promise<void>
-  /** Reads no more, and leaves the connection open. */
+  /** Stops reading and leaves the connection open. */
   pause(): void
   resume(): void
-  /** Goes away without a word. */
+  /** Disconnects. */
   leave(): void
 }
 
@@ -35,7 +34,7 @@ export interface ReadOptions {
   headers?: Record<string, string>
 }
 
-/** Asks for events and reads them with a parser that browsers' rules were written into by others. Rejects where the answer is none. */
+/** Requests events and reads them with an independent standard-conforming parser. Rejects if the response is no stream. */
 export function readEvents(
   client: Client,
   method: 'GET' | 'POST',

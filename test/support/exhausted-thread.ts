@@ -1,9 +1,9 @@
-// For `--import`: when the file appears that TEST_EXHAUST names, the thread that answers questions takes all the memory that it may have.
+// For `--import`: when the file named by TEST_EXHAUST appears, the thread that answers questions uses up its memory.
 import { existsSync, rmSync } from 'node:fs'
 import { isMainThread, workerData } from 'node:worker_threads'
 
 const { TEST_EXHAUST } = process.env
-// That of the questions has no rules for fetching pages.
+// The question thread has no settings for fetching pages.
 const isQuestions = !isMainThread && workerData?.place !== undefined && workerData.fetch === undefined
 if (isQuestions && TEST_EXHAUST !== undefined) {
   setInterval(() => {

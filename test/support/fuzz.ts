@@ -5,12 +5,12 @@ const { FUZZ_RUNS = '1', FUZZ_SEED = '20261120', FUZZ_PATH } = process.env
 const times = Number(FUZZ_RUNS)
 const seed = Number(FUZZ_SEED) || randomInt(1, 2 ** 31)
 
-/** A failure is made smaller so many times: where it is one of time, each takes long. */
+/** Limit for shrinking a failure. If the failure is a timeout, each step takes long. */
 const MAX_SHRINKS = 40
 
 /**
- * Tries what is made up at random against a property: `runs` times `FUZZ_RUNS`, from the seed `FUZZ_SEED` (0: another each time). A failure tells the
- * seed and a path; with `FUZZ_SEED` and `FUZZ_PATH` set to these, and the one test named, it is found again at once.
+ * Tests a property with random values: `runs` times `FUZZ_RUNS`, with the seed `FUZZ_SEED` (0: a random seed). A failure prints
+ * its seed and path. To reproduce it, set `FUZZ_SEED` and `FUZZ_PATH` to these and run only that test.
  */
 export async function holds<T>(runs: number, made: fc.Arbitrary<T>, property: (value: T) => Promise<void>): Promise<void> {
   const replayed = FUZZ_PATH === undefined ? {} : { path: FUZZ_PATH }
@@ -18,7 +18,7 @@ export async function holds<T>(runs: number, made: fc.Arbitrary<T>, property: (v
   await fc.assert(once, { seed, numRuns: Math.max(1, Math.round(runs * times)), ...replayed })
 }
 
-/** What was tried, and what came of it. A long run prints it at its end. */
+/** Counts of inputs and results. A long run prints them at its end. */
 export class Tally {
   readonly #counts = new Map<string, number>()
 
@@ -37,7 +37,7 @@ export class Tally {
   }
 }
 
-/** One code point that any text may hold: of every kind, more often of those that are known to cause trouble. */
+/** One code point of any kind that texts allow, with more of the kinds that often cause trouble. */
 export const character: fc.Arbitrary<string> = fc
   .oneof(
     { arbitrary: fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 1 }), weight: 4 },
@@ -48,6 +48,6 @@ export const character: fc.Arbitrary<string> = fc
   )
   .filter((c) => c !== '\0')
 
-/** Well-formed Unicode without U+0000 that is not only white space. */
+/** Well-formed Unicode without U+0000 and not only white space. */
 export const text = (maxLength = 60): fc.Arbitrary<string> =>
   fc.string({ unit: character, minLength: 1, maxLength }).filter((t) => /\S/.test(t))

@@ -1,4 +1,4 @@
-// A page that shows one conversation with useSession of the client; the test builds it, and serves it with what it needs in `#`.
+// A page that shows one conversation with the client's useSession. The test bundles it, and passes its options after `#`.
 import { createElement as h, StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Repartee } from 'repartee-client'

@@ -105,7 +105,7 @@ const AROUND: ((element: string) => string)[] = [
   (e) => `![${e}](https://a.example/x.png "${e}")`,
 ]
 
-/** Replies that try to run `__ran`, or to have something loaded, in a page that shows them as HTML. */
+/** Replies that try to run `__ran` or to load something in a page that shows them as HTML. */
 export const hostileMarkdown: string[] = [
   ...ADDRESSES.flatMap((address) => IN_MARKDOWN.map((put) => put(address))),
   ...ELEMENTS.flatMap((element) => AROUND.map((put) => put(element))),

@@ -1,8 +1,8 @@
-// Runs in the page of a browser, before anything of it: tells what scripts do, and looks for what could act.
+// Runs in the browser before the page's own code. Reports script actions, and finds elements that could act.
 for (const name of ['__ran', 'alert', 'confirm', 'prompt', 'print', 'open'])
   globalThis[name] = (value) => globalThis.__told(`${name} ${value}`)
 
-/** Elements and attributes that a reply never needs, in the page and again where it is put in by innerHTML; fires events at each element. */
+/** Returns elements and attributes that a reply never needs, in the page and after insertion by innerHTML. Fires events at each element. */
 globalThis.__look = (html, events) => {
   const found = []
   const elements = /^(P|BR|HR|H[1-6]|BLOCKQUOTE|PRE|CODE|STRONG|EM|DEL|A|IMG|UL|OL|LI|TABLE|THEAD|TBODY|TR|TH|TD|INPUT)$/

@@ -1,6 +1,6 @@
 import { NotYet } from '../../src/store/knowledge/filters.ts'
 
-/** Runs it again for each turn that it gives to others. */
+/** Runs the work again each time that it yields. Returns the result and the number of turns. */
 export function inTurns<T>(work: () => T): { result: T; turns: number } {
   for (let turns = 1; ; turns++) {
     try {

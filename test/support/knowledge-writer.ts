@@ -1,4 +1,4 @@
-// Adds and deletes documents until it is killed, and tells its parent of each that was acknowledged.
+// Adds and deletes documents until it is killed. Reports each acknowledged one to its parent.
 import { newId } from '../../src/core/platform/ids.ts'
 import { openKnowledge } from '../../src/knowledge/knowledge.ts'
 
@@ -8,7 +8,7 @@ await knowledge.start()
 const run = `${process.pid}`
 for (let i = 0; ; i++) {
   const text = `The persimmon number ${i} of run ${run} grows in garden g${run}x${i}.`
-  // One half is read in the thread, the other in the process of readers.
+  // Half of the documents are read in the thread, the other half in the reading process.
   const [mediaType, content] = i % 2 === 0 ? ['text/plain', Buffer.from(text)] : ['text/html', Buffer.from(`<p>${text}</p>`)]
   const added = knowledge.addDocument(agent, {
     title: `${run} ${i}`,

@@ -10,7 +10,7 @@ import { settled } from '../contract/knowledge.ts'
 
 const documents = new URL('../fixtures/answers/', import.meta.url)
 
-/** The documentation of a small product, ready to be asked. */
+/** The documentation of a small product, ready for questions. */
 export interface Lantern {
   ask(question: string, history?: HistoryEntry[]): Promise<{ retrieval: Retrieval; extract: Extract; quoted: string }>
   suggest(asked: string[], count?: number): Promise<Suggestion[]>

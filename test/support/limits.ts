@@ -5,13 +5,13 @@ import { after } from 'node:test'
 import type { Service } from './service.ts'
 
 const names = {
-  /** Bytes that any file may have: with 0 nothing can be written, as on a full disk. */
+  /** Maximum size of any file in bytes. With 0, nothing can be written, as on a full disk. */
   fsize: 'Max file size',
-  /** Files and connections that may be open at once. */
+  /** Maximum number of open files and connections. */
   nofile: 'Max open files',
 }
 
-/** Holds a running process to a limit of the operating system. Returns how to lift it again. */
+/** Sets an operating system limit of a running process. Returns a function that restores the old limit. */
 export function limit(pid: number, what: keyof typeof names, most: number): () => void {
   const [, soft, hard] = new RegExp(`${names[what]} +(\\S+) +(\\S+)`).exec(readFileSync(`/proc/${pid}/limits`, 'latin1'))!
   const set = (value: string) => execFileSync('prlimit', [`--pid=${pid}`, `--${what}=${value}:${hard}`])
@@ -23,8 +23,8 @@ const CONNECTIONS = 60
 const CONNECT_AGAIN_MS = 100
 
 /**
- * Leaves a process few descriptors, and uses them up with connections: the process closes those that ask nothing, and each is opened
- * again. Resolves when the first is turned away. Returns what closes these, and what lifts the limit.
+ * Lowers the descriptor limit of a process and uses the descriptors up with connections. Reopens each connection that the process closes.
+ * Resolves when the first one is rejected. `free` closes the connections; `lift` restores the limit.
  */
 export async function useUpDescriptors(service: Service): Promise<{ free: () => void; lift: () => void }> {
   const lift = limit(service.pid()!, 'nofile', readdirSync(`/proc/${service.pid()}/fd`).length + 20)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { character, text } from './fuzz.ts'
 
-/** As much of JSON Schema as the service's own document has. */
+/** The part of JSON Schema that the service's own document uses. */
 export interface Schema {
   type?: string
   const?: unknown
@@ -24,7 +24,7 @@ export interface Schema {
   additionalProperties?: boolean
 }
 
-/** Stands for the id of a thing that the service made: known only when the request is sent, so that one seed makes the same requests again. */
+/** A placeholder for the id of a resource. It is filled in when the request is sent, so that one seed always makes the same requests. */
 export class Ref {
   readonly of: string
   constructor(of: string) {
@@ -35,10 +35,10 @@ export class Ref {
 export const toJson = (value: unknown, ids: Record<string, string>): string =>
   JSON.stringify(value, (_name, inner) => (inner instanceof Ref ? ids[inner.of] : inner))
 
-/** What a field is filled with whose schema says less than the service wants, by its name. */
+/** Generators by field name, for fields whose schema is less strict than the service. */
 export type Hints = Record<string, fc.Arbitrary<unknown>>
 
-/** Values that a schema takes. */
+/** Generates valid values of a schema. */
 export function valid(schema: Schema, hints: Hints, name = ''): fc.Arbitrary<unknown> {
   const hint = hints[name]
   if (hint !== undefined) return hint
@@ -88,7 +88,7 @@ function validObject({ properties, patternProperties, required = [] }: Schema, h
   return fc.record(fields, { requiredKeys: required, noNullPrototype: true })
 }
 
-/** The keys that the pattern of such records takes. */
+/** Returns whether the pattern of such records accepts a key. */
 export const isKey = (key: string) => key !== '__proto__' && !/[\n\r\u2028\u2029]/.test(key)
 
 function validText({ format, pattern, minLength = 0, maxLength = 200 }: Schema): fc.Arbitrary<string> {
@@ -106,7 +106,7 @@ function validText({ format, pattern, minLength = 0, maxLength = 200 }: Schema):
   return fc.oneof({ arbitrary: short, weight: 12 }, whole)
 }
 
-/** ISO 8601 with a zone, of any year that can be written so. */
+/** ISO 8601 with a time zone, for every year that the format supports. */
 export const time: fc.Arbitrary<string> = fc
   .tuple(
     fc.oneof(
@@ -123,7 +123,7 @@ const raw = (json: string) => (JSON as unknown as { rawJSON(text: string): unkno
 const named = (name: string) => JSON.parse(`{${JSON.stringify(name)}:{"name":"x"}}`) as object
 const nest = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown
 
-/** Values that hardly any field wants. */
+/** Values that hardly any field accepts. */
 export const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     ...[null, true, false, 0, 1, -1, 1.5, 1e308, 5e-324, 2 ** 53, '', ' ', '\t\n', '\u3000', '\ufeff', '\0', 'a\0b'],
@@ -138,7 +138,7 @@ export const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
 )
 
-/** Values at the limits of a schema, and right behind them. */
+/** Returns values at the limits of a schema, and just beyond them. */
 function edges(schema: Schema): unknown[] {
   const { minLength, maxLength, minimum, maximum, minItems, maxItems, items, patternProperties, anyOf } = schema
   const step = schema.type === 'integer' ? 1 : 1e-9
@@ -163,7 +163,7 @@ function edges(schema: Schema): unknown[] {
 
 const many = (keys: number) => Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, i]))
 
-/** Every place of a value that a schema describes. */
+/** Returns every position of a value that a schema describes. */
 function placesOf(schema: Schema, path: (string | number)[] = []): { path: (string | number)[]; schema: Schema }[] {
   const { properties = {}, items } = schema
   const below = [
@@ -190,7 +190,7 @@ const UNKNOWN = [
   'x'.repeat(300),
 ]
 
-/** Values that a schema would take, but for one thing. */
+/** Generates values that are valid except for one thing. */
 export function nearlyValid(schema: Schema, hints: Hints): fc.Arbitrary<unknown> {
   const places = placesOf(schema)
   const whole = valid(schema, hints)
@@ -205,7 +205,7 @@ export function nearlyValid(schema: Schema, hints: Hints): fc.Arbitrary<unknown>
   return fc.oneof({ arbitrary: replaced, weight: 6 }, unknown, missing)
 }
 
-/** A copy of a value with another in one place; `undefined` takes it out. */
+/** Returns a copy of a value with one position replaced. `undefined` removes it. */
 export function put(value: unknown, [name, ...rest]: (string | number)[], inner: unknown): unknown {
   if (name === undefined) return inner
   if (typeof name === 'number') {
@@ -215,6 +215,6 @@ export function put(value: unknown, [name, ...rest]: (string | number)[], inner:
   }
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Ref)
   const fields = isObject ? (value as Record<string, unknown>) : {}
-  // Not an assignment, which `__proto__` would not survive.
+  // An assignment would lose `__proto__`.
   return Object.fromEntries([...Object.entries(fields).filter(([key]) => key !== name), [name, put(fields[name], rest, inner)]])
 }

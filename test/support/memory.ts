@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { removedAtExit } from './cleanup.ts'
 import { until } from './poll.ts'
 
-/** The memory of a service that is in use, without what is garbage. */
+/** Memory in use by a service, without garbage. */
 export interface Memory {
-  /** For the environment of the service. */
+  /** Environment for the service. */
   env: { NODE_OPTIONS: string; LIVE_MEMORY: string }
-  /** Megabytes that the main thread of the process holds after its garbage is collected. */
+  /** Returns the megabytes in use by the process's main thread after a garbage collection. */
   megabytes(pid: number): Promise<number>
 }
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 
-/** A reply as the tests give it; each format says it in its own words. */
+/** A reply as defined by tests. Each format encodes it in its own way. */
 export interface Said {
   model: string
   text: string
   reason: 'stop' | 'length' | 'filtered'
-  /** The text must go out as the input of this tool, because the caller asked for JSON in that way. */
+  /** The text is sent as the input of this tool, because the caller requested JSON that way. */
   tool?: string
 }
 
@@ -17,10 +17,10 @@ export interface Message {
 // biome-ignore lint/suspicious/noExplicitAny: bodies of five formats
 type Body = any
 
-/** How one provider says things. Every string is a piece of a stream. */
+/** The wire format of a provider. Every string is a piece of a stream. */
 export interface Format {
   mediaType: string
-  /** All that a request says to the model, in the form of chat completions. */
+  /** Returns all messages of a request, in the form of chat completions. */
   messages(body: Body): Message[]
   isStream(body: Body, path: string): boolean
   whole(said: Said): object
@@ -34,7 +34,7 @@ export interface Format {
   garbage: string
 }
 
-/** What every format counts: 21 tokens in, 5 of them from the cache, and 7 out. */
+/** Usage in every format: 21 input tokens, 5 of them cached, and 7 output tokens. */
 const chatUsage = { prompt_tokens: 21, completion_tokens: 7, total_tokens: 28, prompt_tokens_details: { cached_tokens: 5 } }
 const event = (data: object | string): string => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 const named = (type: string, data: object): string => `event: ${type}\n${event({ type, ...data })}`
@@ -211,7 +211,7 @@ const ollama: Format = {
   end: (said) => line(ollamaEnd(said, '')),
 }
 
-/** Which format a request is in shows in its path. */
+/** Returns the format of a request, which its path determines. */
 export function formatOf({ url = '' }: IncomingMessage): Format {
   const path = url.split('?', 1)[0]!
   if (path.endsWith('/chat/completions')) return chat

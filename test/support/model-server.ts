@@ -5,32 +5,32 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { listen } from './cleanup.ts'
 import { type Format, formatOf, type Message, type Said } from './model-formats.ts'
 
-/** What the service asked of the model. */
+/** A request of the service to the model. */
 export interface ModelCall {
   path: string
   headers: IncomingHttpHeaders
-  /** As it came; `messages` is there in the formats that have it. */
+  /** The raw body. `messages` is present only in formats that use this name. */
   body: { model: string; messages: Message[]; [field: string]: unknown }
-  /** All that it says to the model, whatever its format. */
+  /** All messages of the request, in any format. */
   messages: Message[]
-  /** The reply is to be a stream. */
+  /** Whether the reply is a stream. */
   streams: boolean
   format: Format
 }
 
 export type Behaviour = (call: ModelCall, response: ServerResponse) => unknown
 
-/** Answers with a text, or with one made from the request. */
+/** Responds with a text, or with a text made from the request. */
 export const says =
   (text: string | ((call: ModelCall) => string)): Behaviour =>
   (call, response) =>
     finishes(typeof text === 'string' ? text : text(call), 'stop')(call, response)
-/** Answers with a text that ended for this reason. */
+/** Responds with a text that ended for this reason. */
 export const finishes =
   (text: string, reason: Said['reason']): Behaviour =>
   (call, response) =>
     begin(call, response).end(bodyOf(call, text, reason))
-/** Answers piece by piece, each when its gate is open where there is one; all at once where no stream is asked for. */
+/** Streams pieces, each after its gate if there is one. Responds at once if no stream was requested. */
 export const streams =
   (pieces: string[], { everyMs = 1, gates = [] }: { everyMs?: number; gates?: Promise<void>[] } = {}): Behaviour =>
   async (call, response) => {
@@ -45,7 +45,7 @@ export const streams =
     }
     response.end(call.format.end(said))
   }
-/** Answers in writes of a few bytes, that end wherever they happen to end. */
+/** Responds in writes of a few bytes, which can end anywhere. */
 export const drips =
   (text: string, bytes = 5): Behaviour =>
   async (call, response) => {
@@ -57,7 +57,7 @@ export const drips =
     }
     response.end()
   }
-/** Answers only after signs of life that hold no text. */
+/** Sends keep-alives without text before the response. */
 export const thinks =
   (text: string): Behaviour =>
   async (call, response) => {
@@ -73,41 +73,41 @@ export const thinks =
     }
     response.end(JSON.stringify(format.whole(said)))
   }
-/** Answers 200 with these bytes, whatever they are. */
+/** Responds 200 with any bytes. */
 export const sends =
   (bytes: string, mediaType = 'application/json'): Behaviour =>
   (_call, response) =>
     response.writeHead(200, { 'content-type': mediaType }).end(bytes)
-/** Refuses as providers do; the message of the refusal must not reach a caller. */
+/** Rejects requests as providers do. The rejection's message must not reach a caller. */
 export const refuses =
   (status: number, headers: OutgoingHttpHeaders = {}): Behaviour =>
   (_call, response) =>
     response
       .writeHead(status, { 'content-type': 'application/json', ...headers })
       .end(JSON.stringify({ error: { message: WORDS, type: 'provider_error' } }))
-/** Takes the request and never answers. */
+/** Accepts the request and never responds. */
 export const hangs: Behaviour = () => {}
-/** Breaks the connection off in the middle of an answer. */
+/** Breaks the connection in the middle of a response. */
 export const cuts: Behaviour = (call, response) =>
   begin(call, response).write(firstHalf(call, 'half of a'), () => response.socket?.destroy())
-/** Says something, and then nothing for ever. */
+/** Sends some text, then nothing. */
 export const stalls =
   (text: string): Behaviour =>
   (call, response) =>
     begin(call, response).write(firstHalf(call, text))
-/** Ends an answer as if it were whole, before its end. */
+/** Ends a partial response as if it were complete. */
 export const endsEarly =
   (text: string): Behaviour =>
   (call, response) =>
     begin(call, response).end(firstHalf(call, text))
-/** Says something, and then what nobody can read. */
+/** Sends some text, then unreadable bytes. */
 export const garbage =
   (text: string): Behaviour =>
   (call, response) =>
     begin(call, response).end(
       firstHalf(call, text) + (call.streams ? call.format.garbage + call.format.end(toSaid(call, text)) : '<html>'),
     )
-/** Says something, and then that it failed; the end comes all the same. */
+/** Sends some text, then an error, and still ends the stream properly. */
 export const fails =
   (text: string): Behaviour =>
   (call, response) =>
@@ -116,12 +116,12 @@ export const fails =
         ? firstHalf(call, text) + call.format.failure(WORDS) + call.format.end(toSaid(call, text))
         : `{"error":{"message":"${WORDS}"}}`,
     )
-/** Says something, then that it failed, and keeps the line open. Only as a stream. */
+/** Sends some text, then an error, and leaves the connection open. Only as a stream. */
 export const failsOpen =
   (text: string): Behaviour =>
   (call, response) =>
     begin(call, response).write(firstHalf(call, text) + call.format.failure(WORDS))
-/** Says more than anybody can want to read. */
+/** Sends an endless response. */
 export const floods: Behaviour = async (call, response) => {
   begin(call, response)
   const said = toSaid(call, '')
@@ -156,14 +156,14 @@ function firstHalf(call: ModelCall, text: string): string {
   return whole.slice(0, whole.length / 2)
 }
 
-/** A model provider on a real socket that speaks the formats of all vendors and does as the test says. */
+/** A model provider on a real socket. It supports the formats of all vendors and behaves as the test requires. */
 export class ModelServer {
   readonly calls: ModelCall[] = []
-  /** What it does with each request from now on. */
+  /** The behaviour for further requests. */
   behaviour: Behaviour = says('A reply.')
-  /** What it answers to a GET, by path; 404 elsewhere. */
+  /** Responses to GET by path. Other paths get 404. */
   lists: Record<string, object> = {}
-  /** Calls whose caller went away before the answer had ended. */
+  /** Number of calls whose caller disconnected before the response ended. */
   left = 0
   readonly #server: Server
   #changed = Promise.withResolvers<void>()
@@ -196,7 +196,7 @@ export class ModelServer {
     this.#changed = Promise.withResolvers<void>()
   }
 
-  /** Resolves to the address for `OPENAI_BASE_URL`. */
+  /** Resolves to the URL for `OPENAI_BASE_URL`. */
   async listen(): Promise<string> {
     if (!this.#server.listening) {
       await listen(this.#server)
@@ -210,7 +210,7 @@ export class ModelServer {
     this.behaviour = says('A reply.')
   }
 
-  /** From now on requests wait until the function that this returns is called; then they are answered in this way. */
+  /** Delays further requests until the returned function is called. They then get this behaviour. */
   hold(then: Behaviour = says('A reply.')): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.behaviour = async (call, response) => {
@@ -220,17 +220,16 @@ export class ModelServer {
     return resolve
   }
 
-  /** Resolves when so many requests have arrived since the last reset. */
+  /** Resolves when this many requests have arrived since the last reset. */
   async received(count: number): Promise<void> {
     while (this.calls.length < count) await this.#changed.promise
   }
 
-  /** Resolves when so many callers have gone away since the last reset. */
+  /** Resolves when this many callers have disconnected since the last reset. */
   async abandoned(count: number): Promise<void> {
     while (this.left < count) await this.#changed.promise
   }
 
-  /** The newest request's messages. */
   get lastPrompt(): Message[] {
     return this.calls.at(-1)?.messages ?? []
   }

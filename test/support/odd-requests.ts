@@ -3,14 +3,14 @@ import fc from 'fast-check'
 import type { Client } from './client.ts'
 import { CLOSES_WITHIN_MS, exchange } from './raw-http.ts'
 
-/** Bytes around a body that are none of HTTP's, or seldom seen. */
+/** Invalid or unusual HTTP framing of a body. */
 export interface Frame {
   lines: string[]
   body: 'length' | 'chunked' | 'both' | 'none'
   length: number
 }
 
-/** What is done to the text of a body, and to how much of it. */
+/** Ways to corrupt the text of a body. `at` is the relative position or amount. */
 export const SPOIL: Record<string, (text: string, at: number) => string | Buffer> = {
   'cut off': (t, at) => t.slice(0, Math.floor(t.length * at)),
   'a byte changed': (t, at) => {
@@ -146,7 +146,7 @@ export const header: fc.Arbitrary<[string, string]> = fc.oneof(
   ),
 )
 
-/** Lines that a library would not let one send. */
+/** Header lines that an HTTP library would not send. */
 const line = fc.constantFrom(
   ...[
     'Expect: 100-continue',
@@ -213,7 +213,7 @@ export const frame: fc.Arbitrary<Frame> = fc.record({
   length: fc.constantFrom(0, 0, 0, -1, -5, 1, 1_000),
 })
 
-/** In the place of an id of a path. */
+/** Values to replace an id in a path. */
 export const ODD_IDS = [
   ...[
     'x',
@@ -253,10 +253,9 @@ export const ODD_IDS = [
   ],
 ]
 
-/** A request that is made up. */
 export interface OddRequest {
   method: string
-  /** As `Client` takes it. */
+  /** In the form that `Client` accepts. */
   target: string
   headers: [name: string, value: string][]
   body: string | Buffer | undefined
@@ -271,13 +270,13 @@ interface Answered {
 
 const MAX_BODY_BYTES = 1_048_576
 
-/** A library leaves this target as it is. */
+/** Returns whether a library sends this target unchanged. */
 const isPlain = (target: string) => /^[\x21-\x7e]*$/.test(target) && !/\/(\.|%2e){1,2}([/?]|$)|[#\\]/i.test(target)
 
-/** The body is shorter than its length says: a caller that breaks off. */
+/** Returns whether the body is shorter than its Content-Length, as from a caller that breaks off. */
 const isShort = (frame: Frame | undefined) => frame !== undefined && frame.length > 0 && frame.body === 'length'
 
-/** Sends it by a library where that can, and else as bytes. Rejects where no answer comes in time that must come. */
+/** Sends a request with a library if possible, otherwise as bytes. Rejects if a required response does not arrive in time. */
 export async function sendOdd(client: Client, made: OddRequest): Promise<Answered[]> {
   const { target, body, frame } = made
   const isOver = body !== undefined && body.length >= MAX_BODY_BYTES
@@ -303,7 +302,7 @@ async function ask(
   const signal = AbortSignal.timeout(CLOSES_WITHIN_MS)
   const asked = client.request(method, target, { ...(body === undefined ? {} : { bytes: body }), headers: sent, signal })
   return asked.catch((error: unknown) => {
-    // A body over its limit is refused before it has come in: the connection may be closed on those who still send.
+    // A body over its limit is rejected before it has arrived, so the connection can close while it is still being sent.
     if (signal.aborted || !isOver) throw error
     return undefined
   })

@@ -17,7 +17,6 @@ interface Parts {
 const core = (title: string | undefined) =>
   title === undefined ? {} : { 'docProps/core.xml': `<cp:coreProperties><dc:title>${title}</dc:title></cp:coreProperties>` }
 
-/** A Word document with this body. */
 export const docx = (body: string, { parts = {}, relations: list = [], title }: Parts = {}): Buffer =>
   zip({
     '_rels/.rels': relations([['r1', 'officeDocument', 'word/document.xml']]),
@@ -30,7 +29,7 @@ export const docx = (body: string, { parts = {}, relations: list = [], title }: 
 export const paragraph = (text: string, properties = ''): string =>
   `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`
 
-/** A workbook with these sheets: name, XML of the rows, and `state`. */
+/** Returns a workbook with these sheets: name, XML of the rows, and `state`. */
 export const xlsx = (
   sheets: [name: string, rows: string, state?: string][],
   parts: Record<string, string> = {},
@@ -50,12 +49,12 @@ export const xlsx = (
     ...parts,
   })
 
-/** A presentation whose slides are shown in the order given; each is the XML of its shapes, with notes or without. */
+/** Returns a presentation with slides in the given order. Each is the XML of its shapes, optionally with notes. */
 export const pptx = (slides: { shapes: string; notes?: string }[]): Buffer =>
   zip({
     '_rels/.rels': relations([['r1', 'officeDocument', 'ppt/presentation.xml']]),
     'ppt/presentation.xml': `<p:presentation><p:sldIdLst>${slides.map((_, i) => `<p:sldId id="${256 + i}" r:id="s${i}"/>`).join('')}</p:sldIdLst></p:presentation>`,
-    // File names say nothing of the order: the last slide is slide0.xml.
+    // File names do not show the order: the last slide is slide0.xml.
     'ppt/_rels/presentation.xml.rels': relations(
       slides.map((_, i) => [`s${i}`, 'slide', `slides/slide${slides.length - 1 - i}.xml`]),
     ),

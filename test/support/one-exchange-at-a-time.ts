@@ -1,21 +1,21 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** Of requests: a query, the end of an extended query, and the end of the connection. */
+/** Request messages that end an exchange: Query, Sync and Terminate. */
 const ENDS = new Set(['Q', 'S', 'X'])
-/** Of a client that begins: it has no type. */
+/** Length field of a client's first message, which has no type. */
 const START_LENGTH = 4
 
-/** Splits what a connection sends into messages of the protocol of PostgreSQL. */
+/** Splits a byte stream into PostgreSQL protocol messages. */
 class Messages {
   #rest: Buffer = Buffer.alloc(0)
   #isTyped: boolean
 
-  /** `isTyped`: false for a client, whose first message has no type. */
+  /** `isTyped` is false for a client, whose first message has no type. */
   constructor(isTyped: boolean) {
     this.#isTyped = isTyped
   }
 
-  /** Yields the messages that are complete. The type is empty for the first of a client. */
+  /** Yields the complete messages. The type is empty for a client's first message. */
   *add(data: Buffer): Generator<{ type: string; message: Buffer }> {
     this.#rest = Buffer.concat([this.#rest, data])
     for (;;) {
@@ -33,8 +33,8 @@ class Messages {
 }
 
 /**
- * Stands before a server that mixes messages of its connections, at `port`, and lets them through one exchange after another: from the first message of a query to
- * `ReadyForQuery`, and up to the end of a transaction. Resolves when it listens at `ownPort`.
+ * Starts a proxy at `ownPort` for a server at `port` that mixes up the messages of its connections. The proxy forwards one exchange at a time:
+ * from the first message of a query to `ReadyForQuery`, and until the end of a transaction. Resolves when it listens.
  */
 export async function oneExchangeAtATime(port: number, ownPort: number): Promise<void> {
   const waiting: { client: Socket; send: () => void }[] = []

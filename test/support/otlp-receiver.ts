@@ -4,7 +4,6 @@ import { listen } from './cleanup.ts'
 
 type Value = string | number | boolean | string[]
 
-/** A span as it was decoded. */
 export interface ReceivedSpan {
   traceId: string
   spanId: string
@@ -16,16 +15,16 @@ export interface ReceivedSpan {
   status: { code?: number; message?: string }
 }
 
-/** A collector of traces: takes OTLP over HTTP in its JSON encoding, and refuses what is not of it. */
+/** A trace collector that accepts OTLP over HTTP in the JSON encoding, and rejects other content. */
 export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = []
   readonly bodies: string[] = []
   readonly paths: string[] = []
   resource: Record<string, Value> = {}
   headers: IncomingHttpHeaders = {}
-  /** What it answers next, instead of taking it. */
+  /** Statuses of the next responses, which reject the request. */
   refusals: number[] = []
-  /** Takes requests and never answers. */
+  /** Accepts requests and never responds. */
   hangs = false
   readonly #server = createServer((request, response) => {
     request.toArray().then((chunks) => {

@@ -1,4 +1,4 @@
-// Finds regular expressions in source text, and what they take in time on strings that are made to break them.
+// Finds regular expressions in source text, and measures their time on adversarial strings.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,12 +8,12 @@ import ts from 'typescript-5'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Pattern {
-  /** Where it stands, from the root of the project. */
+  /** Path from the project root. */
   file: string
   regExp: RegExp
 }
 
-/** The literals in files, by a glob from the root of the project, each once for a file. */
+/** Returns the regular expression literals in files matched by a glob from the project root, each once per file. */
 export function patternsIn(glob: string): Pattern[] {
   return globSync(glob, { cwd: ROOT })
     .sort()
@@ -33,7 +33,7 @@ function literalsIn(file: string, text: string): RegExp[] {
   return [...found.values()]
 }
 
-/** What patterns are built from texts while these modules are loaded. */
+/** Returns the patterns that these modules build from texts while they load. */
 export async function builtPatterns(files: readonly string[]): Promise<Pattern[]> {
   const Plain = globalThis.RegExp
   const built: Pattern[] = []
@@ -53,16 +53,16 @@ export async function builtPatterns(files: readonly string[]): Promise<Pattern[]
   return built
 }
 
-/** More by hand: `PATTERN_CHARS=100000 node --test test/patterns.test.ts`. */
+/** Run with more by hand: `PATTERN_CHARS=100000 node --test test/patterns.test.ts`. */
 const LENGTH = Number(process.env['PATTERN_CHARS'] ?? 8_000)
 const USUAL = [...' \t\na0A<[("\'#*.-=_|`\\/:;&@\ufeff\u3000字é'].concat('😀')
-/** Characters of a pattern that are put before others, and between them. */
+/** Number of the pattern's characters that are combined with others. */
 const MIXED = 4
 
-/** Makes a string of some length. */
+/** Returns a string of a given length. */
 type Pump = (length: number) => string
 
-/** Strings of what a pattern itself looks for. Most end in a way that it does not expect. */
+/** Yields generators of strings from the characters that a pattern looks for. Most end in a way that it does not expect. */
 export function* pumped({ source }: RegExp): Generator<Pump> {
   const own = [...new Set([...source.replaceAll(/\\[a-zA-Z]|[\\^$+?(){}]/g, '')])]
   const mixed = own.slice(0, MIXED)
@@ -78,12 +78,12 @@ export function* pumped({ source }: RegExp): Generator<Pump> {
     }
 }
 
-/** Ends what would never end by itself. */
+/** Timeout for patterns that would never end. */
 const HANGS_MS = 2_000
 const context = vm.createContext({})
 const script = new vm.Script('regExp.global ? text.replace(regExp, "").length : regExp.exec(text)')
 
-/** Looks for a pattern in a text, all of it. Returns milliseconds of the processor, which a busy machine does not add to; Infinity where that takes too long. */
+/** Returns the milliseconds of processor time to search a text, which other load does not affect. Infinity after a timeout. */
 function timeOf(regExp: RegExp, text: string): number {
   Object.assign(context, { regExp, text })
   regExp.lastIndex = 0
@@ -102,17 +102,17 @@ function cpuMs(): number {
   return (user + system) / 1_000
 }
 
-/** What else the machine does is not counted: of several looks the shortest. */
+/** The minimum of several measurements excludes the machine's other load. */
 const LOOKS = 3
 const leastOf = (regExp: RegExp, text: string): number => Math.min(...Array.from({ length: LOOKS }, () => timeOf(regExp, text)))
 
-/** Milliseconds for a million characters; patterns that take less for a short text are not looked at more closely. */
+/** Milliseconds per million characters. Patterns below this for a short text are not measured further. */
 const QUICK = 50
 const LONGER = 5
-/** One that is linear takes 5 times as long for a text of 5 times the length, one that takes its square 25 times. */
+/** Maximum ratio for 5 times the length: a linear pattern takes 5 times as long, a quadratic one 25 times. */
 const MOST_TIMES = 15
 
-/** True where the time grows faster than the length. That is told by comparing times, so that it does not depend on the speed of the machine. */
+/** Returns whether the time grows faster than the length. Compares times, so the result does not depend on the machine's speed. */
 export function isSuperlinear(regExp: RegExp, pump: Pump): boolean {
   const text = pump(LENGTH)
   const first = timeOf(regExp, text)

@@ -1,4 +1,4 @@
-/** Text at a place of a page, in points from its lower left corner. */
+/** Text at a position on a page, in points from the lower left corner. */
 export interface PdfText {
   text: string
   x?: number
@@ -8,11 +8,10 @@ export interface PdfText {
 
 interface PdfOptions {
   title?: string
-  /** Asks for a password that nobody has. */
+  /** Requires an unknown password. */
   encrypted?: boolean
 }
 
-/** A PDF with these texts on its pages. */
 export function pdf(pages: PdfText[][], { title, encrypted = false }: PdfOptions = {}): Buffer {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
@@ -48,7 +47,7 @@ export function pdf(pages: PdfText[][], { title, encrypted = false }: PdfOptions
 export const stream = (content: string, more = ''): string =>
   `<< /Length ${content.length}${more} >>\nstream\n${content}\nendstream`
 
-/** Objects by number, from 1; the first is the catalogue. */
+/** Assembles a PDF from objects in order of their numbers, from 1. The first is the catalogue. */
 export function assemble(objects: readonly string[], trailer = ''): Buffer {
   let text = '%PDF-1.7\n'
   const places = objects.map((object, i) => {

@@ -11,7 +11,7 @@ const READY_WITHIN_MS = 120_000
 
 let own: Promise<{ port: string; server: string }> | undefined
 
-/** The same database, by a PgBouncer in transaction mode that ends with this process. */
+/** Resolves to the URL of the same database through a PgBouncer in transaction mode, which ends with this process. */
 export async function throughPooler(url: string): Promise<string> {
   own ??= start(url)
   const { port, server } = await own

@@ -1,4 +1,4 @@
-// A thread of its own: those that ask stand still until it answers.
+// Runs in its own thread, because callers block until it responds.
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'

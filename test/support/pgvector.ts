@@ -4,9 +4,8 @@ import { endsBy } from './cleanup.ts'
 import { freePort } from './free-port.ts'
 
 /**
- * A PostgreSQL with pgvector, compiled to WebAssembly: one backend behind all connections, which take turns, so that statements cannot be prepared, as behind a
- * pooler.
- * Resolves to the URL of its only database, to which the extension is not yet added.
+ * Starts a PostgreSQL with pgvector, compiled to WebAssembly. All connections share one backend in turns, so statements cannot be prepared,
+ * as with a pooler. Resolves to the URL of its only database, which does not contain the extension yet.
  */
 export async function startPgvector(): Promise<{ url: string; stop(): Promise<unknown> }> {
   const port = await freePort()

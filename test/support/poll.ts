@@ -1,8 +1,8 @@
 const LOOK_EVERY_MS = 20
-/** Ends a hang and measures nothing: a slow machine takes many times as long as a fast one. */
+/** Only ends hangs; not a measurement. Slow machines take many times as long as fast ones. */
 export const GIVE_UP_AFTER_MS = 600_000
 
-/** Calls `look` until it returns something, and returns that. Throws if it never does. */
+/** Calls `look` until it returns something. Resolves to that value. Throws on timeout. */
 export async function until<T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
   const deadline = performance.now() + GIVE_UP_AFTER_MS
   for (;;) {

@@ -9,21 +9,20 @@ import { endsBy, killed, launch, removedAtExit } from './cleanup.ts'
 import { freePort } from './free-port.ts'
 
 const READY_WITHIN_MS = 120_000
-/** The server refuses to run as root, and tests in containers often do: it then runs as one of these. */
+/** The server refuses to run as root, which is common in containers. It then runs as one of these users. */
 const USERS = ['postgres', 'nobody']
 
-/** A PostgreSQL server of our own, in a folder of its own, which ends with the file of tests. Databases are made by `newDatabase`. */
+/** A PostgreSQL server in its own folder. It ends with the test file. `newDatabase` creates databases. */
 export interface PostgresServer {
-  /** Of its database `postgres`. */
+  /** URL of the database `postgres`. */
   url: string
-  /** Of the process that all others of it come from. */
+  /** Id of the server's main process. */
   pid: number
-  /** Ends it, by `SIGINT` in order and by `SIGQUIT` as a crash does, and starts it again some time later. */
+  /** Ends the server, by `SIGINT` in order or by `SIGQUIT` like a crash, and starts it again after `awayMs`. */
   restart(signal: 'SIGINT' | 'SIGQUIT', awayMs: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts a server. */
 export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const user = unprivileged()
   const folder = removedAtExit(mkdtempSync(join(tmpdir(), 'repartee-postgres-')))
@@ -37,19 +36,19 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   const given = {
     listen_addresses: '127.0.0.1',
     port: String(port),
-    // Their paths may not be longer than 107 characters, which folders for temporary files can be.
+    // Socket paths are limited to 107 characters, which temporary folders can exceed.
     unix_socket_directories: '',
-    // In the folder, and not where it would outlive a server that is killed.
+    // Stored in the folder. Elsewhere it would outlive a killed server.
     dynamic_shared_memory_type: 'mmap',
     max_connections: '400',
-    // What a crash of the machine would lose is not what is tested.
+    // Data loss in a machine crash is not tested.
     fsync: 'off',
     ...settings,
   }
   const args = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const start = () => {
     const child = launch(findProgram('postgres'), ['-D', data, ...args], as)
-    // What is shared by the tests of a file must not keep it from ending.
+    // The shared server must not keep the test file from ending.
     child.unref()
     return child
   }
@@ -77,7 +76,7 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
 
 let own: Promise<PostgresServer> | undefined
 
-/** An empty database for one test; on the server that `TEST_POSTGRES_URL` names, or on one of this process. Resolves to its URL. */
+/** Creates an empty database for one test, on the server of `TEST_POSTGRES_URL` or on this process's own. Resolves to its URL. */
 export async function newDatabase(): Promise<string> {
   const { TEST_POSTGRES_URL: given } = process.env
   own ??= given === undefined ? startPostgres() : undefined
@@ -89,7 +88,7 @@ export async function newDatabase(): Promise<string> {
   return url.href
 }
 
-/** Drops one that `newDatabase` made, whoever is still connected. */
+/** Drops a database of `newDatabase`, even with open connections. */
 export async function dropDatabase(database: string): Promise<void> {
   const url = new URL(database)
   const name = url.pathname.slice(1)
@@ -97,7 +96,7 @@ export async function dropDatabase(database: string): Promise<void> {
   await query(url.href, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
 }
 
-/** One statement on a connection of its own. */
+/** Runs one statement on its own connection. */
 // biome-ignore lint/suspicious/noExplicitAny: rows of any statement
 export async function query(url: string, sql: string): Promise<any[]> {
   const client = new pg.Client({ connectionString: url })
@@ -109,7 +108,7 @@ export async function query(url: string, sql: string): Promise<any[]> {
   }
 }
 
-/** For programs that refuse to run as root, where we are. */
+/** Returns a user for programs that refuse to run as root, if we are root. */
 export const unprivileged = (): { uid: number; gid: number } | undefined => (process.getuid?.() === 0 ? findUser() : undefined)
 
 function findUser(): { uid: number; gid: number } {

@@ -17,15 +17,15 @@ export interface RunningProxy {
 }
 
 export interface ProxyOptions {
-  /** `host:port` of each process behind it. */
+  /** `host:port` of each upstream process. */
   servers: string[]
-  /** What stands in the folder beside the configuration, by name. */
+  /** Additional files in the configuration's folder, by name. */
   files?: Record<string, string>
-  /** Changes the configuration as its reader would. */
+  /** Changes the configuration as an operator would. */
   edit?: (configuration: string, folder: string) => string
 }
 
-/** nginx with the configuration of `deploy`, for these servers and on a free port. */
+/** Starts nginx with the configuration of `deploy`, for these servers and on a free port. */
 export async function startNginx({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<RunningProxy> {
   const program = findProgram('nginx')
   const port = await freePort()
@@ -40,7 +40,7 @@ export async function startNginx({ servers, files = {}, edit = (text) => text }:
   })
 }
 
-/** HAProxy, in the same way. */
+/** Starts HAProxy in the same way. */
 export async function startHaproxy({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<RunningProxy> {
   const program = findProgram('haproxy')
   const port = await freePort()

@@ -6,25 +6,23 @@ import { until } from './poll.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
-/** The command line as a person at a terminal meets it. */
+/** The command line as a user sees it in a terminal. */
 export interface InTerminal {
   child: ChildProcess
-  /** All that the terminal was sent, with its control characters. */
+  /** Returns all output of the terminal, with its control characters. */
   shown(): string
-  /** Waits for a text behind what was waited for before. */
+  /** Waits for a text after the previously expected one. */
   expect(text: string | RegExp): Promise<void>
-  /** Types a line. */
   type(line: string): void
-  /** Presses keys. */
   press(keys: string): void
   ended: Promise<number | null>
 }
 
-/** Runs `repartee` in a pseudo-terminal, with these settings only. */
+/** Runs `repartee` in a pseudo-terminal with only these settings. */
 export const inTerminal = (args: string[], env: Record<string, string>, cwd?: string): InTerminal =>
   programInTerminal([process.execPath, MAIN, ...args], env, cwd)
 
-/** Runs a program in a pseudo-terminal, by `script` of util-linux. */
+/** Runs a program in a pseudo-terminal, with `script` of util-linux. */
 export function programInTerminal(words: string[], env: Record<string, string>, cwd?: string): InTerminal {
   const command = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
   const inherited = Object.entries(process.env).filter(

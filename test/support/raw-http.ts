@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { Client } from './client.ts'
 
-/** Ends a hang and measures nothing. */
+/** Only ends hangs; not a measurement. */
 export const CLOSES_WITHIN_MS = 60_000
 
 export interface RawAnswer {
@@ -11,8 +11,8 @@ export interface RawAnswer {
 }
 
 /**
- * Writes bytes, however wrong they are. Resolves to the answers that came when the connection is closed, by this side once there is one; rejects
- * where none comes. `leaves`: says at once that there is no more to come, for which a service may close the connection without a word.
+ * Writes any bytes, even invalid ones. Closes the connection after a response, and resolves to the responses; rejects if there is none.
+ * `leaves` half-closes the connection immediately, after which the service may close it without a response.
  */
 export function exchange({ address }: Client, bytes: Buffer, { leaves = false } = {}): Promise<RawAnswer[]> {
   const { hostname, port } = new URL(address.baseUrl)
@@ -27,7 +27,7 @@ export function exchange({ address }: Client, bytes: Buffer, { leaves = false } 
       received = Buffer.concat([received, chunk])
       if (isWhole(received)) socket.end()
     })
-    // A service that refuses a body before it has come in closes the connection on those who still send.
+    // A service that rejects a body before it has arrived closes the connection while it is still being sent.
     socket.on('error', () => {})
     socket.on('close', () => {
       clearTimeout(timer)

@@ -9,7 +9,7 @@ export interface Received {
   body: any
 }
 
-/** A server that webhooks are sent to. */
+/** Starts a server that receives webhooks. */
 export async function startReceiver() {
   const received: Received[] = []
   const answers: ((response: ServerResponse) => void)[] = []
@@ -28,10 +28,10 @@ export async function startReceiver() {
     host: `127.0.0.1:${port}`,
     url: `http://127.0.0.1:${port}/hook`,
     received,
-    /** To the next requests, in order; without any, 204. */
+    /** Sets the responses to the next requests, in order. Default: 204. */
     answer: (...next: (number | ((response: ServerResponse) => void))[]) =>
       answers.push(...next.map((a) => (typeof a === 'function' ? a : (r: ServerResponse) => r.writeHead(a).end('sorry')))),
-    /** The first that passes, when it is there. */
+    /** Resolves to the first received event that passes. */
     event: (passes: (received: Received) => boolean) => until('an event', () => received.find(passes)),
     close: () => {
       server.closeAllConnections()

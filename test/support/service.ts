@@ -14,17 +14,17 @@ import { dropDatabase, newDatabase } from './postgres.ts'
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const { SPEC_BASE_URL, SPEC_ADMIN_KEY, TEST_ENGINE } = process.env
 
-/** For `skip`: the reason, where the tests run against a deployment whose process, settings, files and model are not ours. */
+/** Reason for `skip` if the tests run against a deployment, whose process, settings, files and model are not under our control. */
 export const needsProcess: string | false =
   SPEC_BASE_URL === undefined ? false : 'needs a service of its own, and SPEC_BASE_URL names a deployment'
 
-/** Its data lies in files of its data folder, and not in a database elsewhere. */
+/** Whether the data is in files of the data folder instead of a database. */
 export const keepsFiles = SPEC_BASE_URL === undefined && TEST_ENGINE !== 'postgres'
 
 export interface Started {
-  /** A program, with its arguments, that becomes the service. */
+  /** A program with arguments that starts the service. */
   by?: string[]
-  /** The file that it prints to, which is then its log. */
+  /** The file for the service's output. */
   log?: string
 }
 
@@ -35,29 +35,29 @@ export interface Service {
   model: ModelServer
   /** The data folder. */
   data: string
-  /** The address of its PostgreSQL database, where it has one. */
+  /** The URL of the service's PostgreSQL database, if any. */
   database: string | undefined
-  /** Makes an agent and resolves to its id. It asks the stub, unless told otherwise or where the service is not ours. */
+  /** Creates an agent and resolves to its id. By default it uses the stub model, except in a deployment. */
   newAgent(settings?: object): Promise<string>
-  /** Makes a session and resolves to the path of it. */
+  /** Creates a session and resolves to its path. */
   newSession(agentId: string, body?: object): Promise<string>
-  /** Ends it for good, with its data folder and its model; at the latest with the file of tests. */
+  /** Ends the service with its data folder and its model. Runs with the end of the test file at the latest. */
   stop(): Promise<void>
-  /** Ends it as a crash does. */
+  /** Ends the service like a crash. */
   kill(): Promise<void>
-  /** Ends it with a signal, and keeps its data. Resolves when it is gone. */
+  /** Ends the service with a signal and preserves its data. Resolves when the process has ended. */
   end(signal: NodeJS.Signals): Promise<void>
-  /** Starts it again on the same data folder; `env` adds to its settings from then on. */
+  /** Starts the service again on the same data folder. `env` adds to its settings permanently. */
   restart(env?: Record<string, string>): Promise<void>
-  /** Of the process, while there is one. */
+  /** Process id, while the process runs. */
   pid(): number | undefined
-  /** Of the process, when it has ended by itself. */
+  /** Exit code, if the process has ended by itself. */
   exitCode(): number | null
-  /** All that it has printed since it was started last. */
+  /** Returns all output since the last start. */
   printed(): string
 }
 
-/** A service for one test file: a process of its own with an empty data folder; or the deployment that `SPEC_BASE_URL` names. */
+/** Starts a service for one test file: a process with an empty data folder, or the deployment that `SPEC_BASE_URL` names. */
 export async function startService(env: Record<string, string> = {}, { by = [], log }: Started = {}): Promise<Service> {
   const model = new ModelServer()
   const address = { baseUrl: SPEC_BASE_URL?.replace(/\/$/, '') ?? '' }
@@ -93,7 +93,7 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
     REPARTEE_SAMPLE: 'off',
     REPARTEE_RATE_LIMIT: 'off',
     REPARTEE_LOG_LEVEL: 'silent',
-    // What a test does not ask for must not hold it up.
+    // Features that a test does not request must not delay it.
     REPARTEE_MODEL_RETRIES: '0',
     REPARTEE_BREAKER: 'off',
     REPARTEE_MAX_DELAY_MS: '0',
@@ -102,7 +102,7 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
     ...env,
   }
   const stop = endsBy('the service', async () => {
-    // What a test left hanging is cut off, so that nothing holds up the end.
+    // Cuts off pending model calls, so that they do not delay the end.
     model.close()
     if (SPEC_BASE_URL !== undefined) for (const id of made) await client.delete(`/agents/${id}`)
     await end('SIGTERM')
@@ -141,7 +141,7 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
   }
 }
 
-/** Limits that work on a slow machine stays within. A test of one of them sets that one lower. */
+/** Limits that even slow machines do not reach. A test of a limit sets it lower. */
 const PATIENT = {
   REPARTEE_MAX_WAIT_MS: '300000',
   REPARTEE_TURN_TIMEOUT_MS: '300000',
@@ -153,7 +153,7 @@ const PATIENT = {
   REPARTEE_STREAM_STALL_MS: '300000',
 }
 
-/** What the machine sets for every process, without what it sets for a service of its own. */
+/** The machine's environment without settings of the service. */
 const inherited = () =>
   Object.fromEntries(
     Object.entries(process.env).filter(
@@ -174,7 +174,7 @@ async function readBaseUrl(child: ChildProcess, printed: () => string): Promise<
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** A key of the right form: `rpt_`, 34 base-62 characters, and the CRC-32 of those as 6 base-62 digits. */
+/** Returns a valid key: `rpt_`, 34 base-62 characters, and their CRC-32 as 6 base-62 digits. */
 export function makeKey(): string {
   let random = ''
   while (random.length < 34) random += DIGITS[randomInt(62)]

@@ -1,4 +1,4 @@
-// For `--import`: the clock of a process goes before or after by so many milliseconds as the file says that TEST_CLOCK names.
+// For `--import`: shifts a process's clock by the milliseconds in the file that TEST_CLOCK names.
 import { readFileSync } from 'node:fs'
 
 const now = Date.now.bind(Date)

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Behaviour } from './model-server.ts'
 
-/** A model that says what the test tells it to, when it tells it to, as OpenAI's chat completions stream it. */
+/** A model whose output the test controls step by step, in the stream format of OpenAI's chat completions. */
 export class Speaker {
   readonly #asked = Promise.withResolvers<ServerResponse>()
-  /** Resolves when the service has gone away from the model. */
+  /** Resolves when the service has disconnected from the model. */
   readonly left: Promise<void>
   readonly #left = Promise.withResolvers<void>()
 
@@ -30,7 +30,6 @@ export class Speaker {
     response.end('data: [DONE]\n\n')
   }
 
-  /** Breaks the connection off. */
   async cut(): Promise<void> {
     const response = await this.#asked.promise
     response.socket?.destroy()

@@ -1,8 +1,8 @@
-// For `--import`: each thread of a process appends a line to the file STALL_LOG whenever it was busy for long without a pause.
+// For `--import`: each thread of a process appends a line to the file STALL_LOG when it was busy for long without a pause.
 import { appendFileSync } from 'node:fs'
 import { isMainThread, workerData } from 'node:worker_threads'
 
-/** Milliseconds of the processor. Less is not worth a line. */
+/** Milliseconds of processor time. Shorter stalls are not logged. */
 const LEAST_MS = 20
 const path = process.env.STALL_LOG
 
@@ -22,7 +22,7 @@ if (path !== undefined) {
   let last = cpuMs()
   setInterval(() => {
     const now = cpuMs()
-    // Time of the processor and not of the clock: what else the machine does is not counted.
+    // Processor time, not wall time, so that the machine's other load does not count.
     if (now - last >= LEAST_MS) appendFileSync(path, `${thread} ${Math.round(now - last)}\n`)
     last = cpuMs()
   }, 1).unref()

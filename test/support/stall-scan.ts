@@ -1,4 +1,4 @@
-// Sends texts of many shapes, as long as the limits allow, through everything that takes texts, and tells which of them hold up a thread.
+// Sends texts of many shapes, as long as the limits allow, through every text input, and reports which block a thread.
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,13 +9,13 @@ import type { Schema } from './made-from-schema.ts'
 import { says } from './model-server.ts'
 import { type Service, startService } from './service.ts'
 
-/** The longest text that a body takes beside what is around it. */
+/** The longest text that fits into a body with its other content. */
 const MAX_BODY_CHARS = 1_000_000
 const MAX_REPLY_CHARS = 199_000
 const MAX_KEY_CHARS = 100
 const QUICK_BASE = 400
 const MAX_MESSAGE_CHARS = 32_000
-/** As many as one import takes of them. */
+/** The maximum that one import accepts of these messages. */
 const MESSAGES = 20
 
 interface Operation {
@@ -23,27 +23,27 @@ interface Operation {
   parameters?: { name: string; in: string; schema: Schema }[]
 }
 
-/** One way for a text into the service. */
+/** A text input of the service. */
 export interface Way {
   name: string
   maxChars: number
   send(text: string): Promise<Answer>
 }
 
-/** What became of a text. */
+/** The result of sending a text. */
 export interface Look {
   status: number
-  /** By thread: for how long it was busy in one go at the most, in milliseconds of the processor. Less than 20 is not told. */
+  /** By thread: the longest uninterrupted stall in milliseconds of processor time. Less than 20 is not reported. */
   busy: Map<string, number>
 }
 
-/** A body that is too large may be refused, and its connection closed, while it is still being sent. */
+/** A body that is too large can be rejected, and its connection closed, while it is still being sent. */
 function refusedEarly(error: NodeJS.ErrnoException): Pick<Answer, 'status'> {
   if (error.code === 'EPIPE' || error.code === 'ECONNRESET') return { status: 413 }
   throw error
 }
 
-/** Stands where a text goes. */
+/** Placeholder for the text. */
 const HERE = 'text-goes-here'
 
 export class StallScan {
@@ -64,11 +64,11 @@ export class StallScan {
     return new StallScan(service, log)
   }
 
-  /** Sends a text by a way. */
+  /** Sends a text through an input. */
   async look(way: Way, text: string): Promise<Look> {
     this.#news()
     const { status } = await way.send(text).catch(refusedEarly)
-    // The monitor looks every millisecond.
+    // The monitor checks every millisecond.
     await pause(3)
     const busy = new Map<string, number>()
     for (const [thread, ms] of this.#news()) busy.set(thread, Math.max(ms, busy.get(thread) ?? 0))
@@ -85,7 +85,7 @@ export class StallScan {
     })
   }
 
-  /** Every text of the contract, and those of models. */
+  /** Returns every text input of the contract, and the replies of models. */
   async ways(): Promise<Way[]> {
     const { client } = this.service
     const words = 'lamp warranty kettle litre garden window paper bridge summer harbour'.split(' ')
@@ -132,7 +132,7 @@ export class StallScan {
         const send = (at: string, body?: unknown, headers?: Record<string, string>) =>
           client.request(method.toUpperCase(), at, { ...(body === undefined ? {} : { body }), ...(headers && { headers }) })
         const schema = requestBody?.content['application/json']?.schema
-        // A document has a text, which its schema cannot say.
+        // A document needs a text, which its schema cannot express.
         const isDocument = /^(POST|PUT) .*\/documents(\/\{documentId\})?$/.test(name)
         const least =
           schema === undefined ? undefined : { ...(exampleOf(schema, '') as object), ...(isDocument && { text: 'a' }) }
@@ -168,7 +168,7 @@ export class StallScan {
     return ways
   }
 
-  /** Replies of a model in each form, and what a long conversation brings. */
+  /** Replies of a model in each format, and long conversations. */
   #waysOfTurns(extractive: string): Way[] {
     const { client, model, newAgent } = this.service
     let agent: string | undefined
@@ -257,7 +257,7 @@ export class StallScan {
     ]
   }
 
-  /** What is read again later: many messages of a text that nobody can answer, looked through as a whole. */
+  /** Stored texts that are read later: many messages, scanned as a whole. */
   #waysOfHistory(agent: string): Way[] {
     const { client } = this.service
     const many = (name: string, read: (user: string) => Promise<Answer>): Way => ({
@@ -282,7 +282,7 @@ export class StallScan {
     ]
   }
 
-  /** The same text in two places, whose lengths could multiply. */
+  /** The same text in two positions, whose costs could multiply. */
   #waysOfTwo(extractive: string): Way[] {
     const { client, model } = this.service
     const question = (text: string) => text.slice(0, MAX_MESSAGE_CHARS)
@@ -338,7 +338,7 @@ export class StallScan {
     ]
   }
 
-  /** What a request has before its body. */
+  /** Parts of a request before its body. */
   #waysOfRequests(): Way[] {
     const { client } = this.service
     const maxChars = 8_000
@@ -352,7 +352,7 @@ export class StallScan {
     ]
   }
 
-  /** An agent with a model and documents, whose replies are checked. As many sources as a reply may name. */
+  /** Returns an agent with a model and documents, whose replies are checked. Its documents give as many sources as a reply can name. */
   #documented(): () => Promise<string> {
     const { client, newAgent } = this.service
     let agent: Promise<string> | undefined
@@ -368,7 +368,7 @@ export class StallScan {
   }
 }
 
-/** A value that a schema takes, as small as possible. */
+/** Returns a minimal valid value of a schema. */
 function exampleOf(schema: Schema, name: string): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
@@ -398,7 +398,7 @@ interface Body {
   body: unknown
 }
 
-/** One body for each text in it, with `HERE` in its place. */
+/** Returns one body for each text field, with `HERE` in its position. */
 function bodiesOf(schema: Schema): Body[] {
   const fixed = (body: unknown) => body
   return textsOf(schema, '', fixed)

@@ -1,5 +1,5 @@
 // The shapes of texts that a stall scan sends.
-/** A unit again and again, between two other texts. */
+/** A repeated unit between two other texts. */
 export interface Shape {
   before: string
   unit: string
@@ -136,7 +136,7 @@ const UNITS: readonly string[] = [
   ...['a', 'aB', 'ab ', 'the ', 'wrod ', 'lamp warranty ', 'what is ', 'wer ', '何', '\u0000a', '\ud800a'],
 ]
 
-/** What patterns look for is begun, never ended, and followed by what they may skip. */
+/** Starts of constructs that patterns look for. They are never closed, and are followed by characters that patterns may skip. */
 const BEGINNINGS = [...'a<[("`|&{'].concat('![', '](', '```\n')
 const SKIPPED = [' ', '\t', '\n', '\u00a0', '.', '*', '#', '-', '_', '`', '1', 'a']
 
@@ -145,7 +145,7 @@ export const SHAPES: readonly Shape[] = [
   ...BEGINNINGS.flatMap((before) => SKIPPED.map((unit) => ({ before, unit, after: 'x' }))),
 ]
 
-/** Those that have found faults. */
+/** Shapes that have found faults. */
 export const FEW_SHAPES: readonly Shape[] = [
   { before: '<', unit: ' ', after: 'x' },
   { before: 'a', unit: ' ', after: 'x' },
@@ -158,7 +158,6 @@ export const FEW_SHAPES: readonly Shape[] = [
   { before: '', unit: 'lamp [1,2,3,4,5,6]. ', after: '' },
 ]
 
-/** Returns a text of a shape. */
 export function fill({ before, unit, after }: Shape, chars: number): string {
   const length = chars - before.length - after.length
   return before + unit.repeat(Math.ceil(length / unit.length)).slice(0, length) + after

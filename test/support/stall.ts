@@ -1,6 +1,6 @@
 import { until } from './poll.ts'
 
-/** Has a process stand still for so long. */
+/** Pauses a process for `ms`. */
 export async function stall(pid: number, ms: number): Promise<void> {
   process.kill(pid, 'SIGSTOP')
   const end = performance.now() + ms

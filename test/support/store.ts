@@ -5,13 +5,13 @@ import pg from 'pg'
 import { query } from './postgres.ts'
 import type { Service } from './service.ts'
 
-/** What lies beneath a service, past the service. */
+/** Direct access to the store of a service. */
 export interface Store {
   isPostgres: boolean
   run(sql: string): Promise<void>
-  /** Keeps everybody else from writing. Resolves to how to let go again. */
+  /** Blocks all other writers. Resolves to a function that releases the lock. */
   hold(): Promise<() => Promise<void>>
-  /** Whether a text is in any table, or in any data file. */
+  /** Returns whether any table or data file contains a text. */
   holds(text: string): Promise<boolean>
 }
 
@@ -64,7 +64,7 @@ function postgres(data: string, url: string): Store {
   }
 }
 
-/** Of a database its journal is read first: what leaves that one, at a checkpoint, is in the file by then. */
+/** Reads a database's journal before its file, because a checkpoint moves data from the journal to the file. */
 export const isInFiles = (folder: string, text: string): boolean =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -73,7 +73,7 @@ export const isInFiles = (folder: string, text: string): boolean =>
     .reverse()
     .some((path) => bytesOf(path).includes(text))
 
-/** A file may be removed at any time. Then it holds nothing. */
+/** Returns an empty buffer for a file that was removed during the search. */
 function bytesOf(path: string): Buffer {
   try {
     return readFileSync(path)

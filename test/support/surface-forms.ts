@@ -9,7 +9,7 @@ export interface Answered {
   text: string
 }
 
-/** That an answer has the form of its protocol, whatever the request was. `isOutside`: what was asked for may be no request of it at all. */
+/** Asserts that a response has the format of its protocol. `isOutside`: the request may not belong to the protocol at all. */
 export function checkForm(surface: Surface, answer: Answered, isOutside: boolean): void {
   const { status, headers, text } = answer
   assert.ok(status < 500, text)

@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { text } from './fuzz.ts'
 import { odd, put, Ref } from './made-from-schema.ts'
 
-/** Whose form an answer has. */
+/** The protocol that determines the format of a response. */
 export type Surface = 'openai' | 'ai-sdk' | 'mcp'
 
-/** A request of a protocol that others made. */
+/** A request of a third-party protocol. */
 export interface SurfaceRequest {
   name: string
   surface: Surface
   method: 'GET' | 'POST' | 'DELETE'
-  /** Below the host, with the names of things in braces. */
+  /** Relative to the host, with resource names in braces. */
   path: string
   query?: fc.Arbitrary<string>
   /** As clients send it. */
@@ -20,7 +20,7 @@ export interface SurfaceRequest {
 const ref = (of: string) => fc.constant(new Ref(of))
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 })
 type Fields = Record<string, fc.Arbitrary<unknown>>
-/** With a few of what may be left out. */
+/** Adds a few of the optional fields. */
 const record = (required: Fields, more: Fields = {}): fc.Arbitrary<object> =>
   fc
     .tuple(
@@ -187,7 +187,7 @@ export const REQUESTS: SurfaceRequest[] = [
 
 type Path = (string | number)[]
 
-/** Every place of a value, however it is made. */
+/** Returns every position of a value of any shape. */
 function placesOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null || value instanceof Ref) return [path]
   const below = Object.entries(value).flatMap(([key, inner]) =>
@@ -207,7 +207,7 @@ const large = fc.constantFrom<() => unknown>(
   () => '😀'.repeat(100_000),
 )
 
-/** Bodies as clients send them, but for one thing. */
+/** Generates bodies as clients send them, with one position replaced. */
 export const spoiltSomewhere = (whole: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc
     .tuple(

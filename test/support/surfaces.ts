@@ -3,7 +3,7 @@ import { DroppingProxy } from './dropping-proxy.ts'
 import { startService } from './service.ts'
 import { WebSite } from './web-site.ts'
 
-/** A service for clients that others made: with a site that documents can come from, and behind a proxy that can lose its answers. Ends with the test file. */
+/** Starts a service for third-party clients, with a web site for documents and a proxy that can lose responses. Ends with the test file. */
 export async function startForClients(env: Record<string, string> = {}) {
   const site = await new WebSite().start()
   const service = await startService({ REPARTEE_FETCH_ALLOW: site.host, REPARTEE_HEARTBEAT_MS: '100', ...env })

@@ -9,11 +9,11 @@ import { type Service, startService } from './service.ts'
 const DAY_MS = 86_400_000
 const documents = new URL('../fixtures/answers/', import.meta.url)
 
-/** A service whose agent knows the documentation of a small product, and in which days can be gone through. */
+/** A service whose agent knows the documentation of a small product, and whose clock can be set back by days. */
 export interface Talks {
   service: Service
   agentId: string
-  /** Sends messages in a session of its own, so many days ago; resolves to the session's id and the answers. Later days come first. */
+  /** Sends messages in a new session, `daysAgo` days ago. Resolves to the session's id and the answers. Later days come first. */
   talk(daysAgo: number, userId: string, messages: string[], more?: { name?: string; include?: string[] }): Promise<Talk>
   rate(talk: Talk, reply: number, rating: 'up' | 'down', comment?: string): Promise<void>
   stop(): Promise<void>
@@ -25,7 +25,7 @@ export interface Talk {
   answers: Answer['body'][]
 }
 
-/** `ago`: the agent and its documents are as old as this, in days. */
+/** `ago`: age of the agent and its documents in days. */
 export async function startTalks(ago = 60): Promise<Talks> {
   const clock = openClock()
   const goBack = (days: number) => clock.shift(-days * DAY_MS)

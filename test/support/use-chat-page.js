@@ -1,4 +1,4 @@
-// A page with a chat, as the documentation of the AI SDK shows it; what differs from page to page stands in `settings`.
+// A page with a chat as in the documentation of the AI SDK. `settings` contains the values that differ between pages.
 import { useChat } from '@ai-sdk/react'
 import { DefaultChatTransport } from 'ai'
 import { createElement as h, useState } from 'react'

@@ -6,7 +6,7 @@ import { listen } from './cleanup.ts'
 export type Page = string | { type?: string; body: string | Buffer; headers?: Record<string, string> } | Handler
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A web site on this machine whose pages a test writes, and which remembers what it was asked for. */
+/** A local web site whose pages a test defines. It records its requests. */
 export class WebSite {
   readonly #server = createServer((request, response) => {
     this.asked.push(request)
@@ -28,7 +28,7 @@ export class WebSite {
     return `http://${this.host}${path}`
   }
 
-  /** How often a path was asked for. */
+  /** Returns how often a path was requested. */
   count(path: string): number {
     return this.asked.filter((request) => request.url === path).length
   }

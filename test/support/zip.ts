@@ -1,11 +1,11 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
 interface ZipOptions {
-  /** Sets the bit that says that the content is encrypted. */
+  /** Sets the bit for encrypted content. */
   encrypted?: boolean
 }
 
-/** A ZIP archive of these files, made here so that a test can say what is in it. */
+/** Returns a ZIP archive of these files. Written here so that tests control every byte. */
 export function zip(files: Record<string, string | Buffer>, { encrypted = false }: ZipOptions = {}): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []

@@ -3,15 +3,15 @@ import { ATTRIBUTES, type ChatOptions, complain, readAttributes } from './option
 import css from './style.css?inline'
 import { ChatView } from './view/chat-view.ts'
 
-/** The name of the element, which a page may write by itself. */
+/** The element's name. A page can also use it in its HTML. */
 export const NAME = 'repartee-chat'
 
-/** Where this script came from, and with it the service. A module script is not told. */
+/** URL of this script, which gives the URL of the service. Empty for a module script: `currentScript` is null there. */
 const SCRIPT = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : ''
 
 let sheet: CSSStyleSheet | undefined
 
-/** Styles as an object need no permission of the page's policy. */
+/** A style sheet object needs no permission of the page's Content-Security-Policy. */
 function sheetOf(): CSSStyleSheet {
   if (sheet === undefined) {
     sheet = new CSSStyleSheet()
@@ -21,14 +21,14 @@ function sheetOf(): CSSStyleSheet {
 }
 
 /**
- * A chat in a page. Written into the page as `<repartee-chat agent="…" token-url="…">` it stands where it is written; with the attribute
- * `floating` it is a button in the corner that opens it. `options` sets what attributes cannot hold, such as functions.
+ * A chat in a page. `<repartee-chat agent="…" token-url="…">` shows it in place. The attribute `floating` makes it a button
+ * in the corner that opens it. `options` sets options that attributes cannot contain, such as functions.
  */
 export class ChatElement extends HTMLElement implements Contract {
   static readonly observedAttributes = [...Object.keys(ATTRIBUTES), 'floating']
   #options: Partial<ChatOptions> = {}
   #view: ChatView | undefined
-  /** What is to be done as soon as it can be. */
+  /** Calls that wait for the view. */
   #early: ((view: ChatView) => void)[] = []
   #wasConnected = false
   #isChanging = false
@@ -36,7 +36,7 @@ export class ChatElement extends HTMLElement implements Contract {
   constructor() {
     super()
     this.attachShadow({ mode: 'open' }).adoptedStyleSheets = [sheetOf()]
-    // Set before the element was known.
+    // The page can set `options` before the element is defined.
     const early = Object.getOwnPropertyDescriptor(this, 'options')?.value as Partial<ChatOptions> | undefined
     delete (this as { options?: unknown }).options
     if (early !== undefined) this.#options = early
@@ -58,11 +58,11 @@ export class ChatElement extends HTMLElement implements Contract {
   }
 
   disconnectedCallback(): void {
-    // Whoever moves an element takes it out for a moment.
+    // Moving an element removes it for a moment.
     queueMicrotask(() => !this.isConnected && this.#stop())
   }
 
-  /** Frameworks set attributes when the element stands in the page already, and other ones later on. */
+  /** Frameworks can set attributes after the element is connected, one by one. */
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
     if (name === 'theme') this.#view?.theme(value)
     if (name === 'theme' || before === value || !this.#wasConnected || this.#isChanging) return
@@ -74,12 +74,10 @@ export class ChatElement extends HTMLElement implements Contract {
     })
   }
 
-  /** Whether it can be seen. */
   get isOpen(): boolean {
     return this.#view?.isOpen === true
   }
 
-  /** Shows the chat and puts the focus into it. */
   open(): void {
     this.#with((view) => view.open())
   }
@@ -88,12 +86,10 @@ export class ChatElement extends HTMLElement implements Contract {
     this.#view?.close()
   }
 
-  /** Sends a message as if the visitor had written it. */
   send(text: string): void {
     this.#with((view) => void view.send(String(text)))
   }
 
-  /** Takes the chat out of the page. */
   destroy(): void {
     this.#early = []
     this.#stop()
@@ -124,7 +120,7 @@ export class ChatElement extends HTMLElement implements Contract {
   }
 }
 
-/** What a chat cannot do without is there, or its owner is told what is missing. */
+/** Returns complete options, or undefined with a console error that names the missing option. */
 function complete(options: Partial<ChatOptions>): ChatOptions | undefined {
   const { agentId, tokenUrl, getToken, baseUrl = SCRIPT === '' ? undefined : new URL('v1', SCRIPT).href } = options
   if (agentId === undefined) return undefined

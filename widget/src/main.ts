@@ -2,10 +2,10 @@ import type { ReparteeWidget } from 'repartee-client/widget'
 import { ChatElement, NAME } from './element.ts'
 import { type ChatOptions, complain, readAttributes } from './options.ts'
 
-/** One that is put into the page when that is there. */
+/** A floating chat that waits for the page to load. */
 let waiting: ChatElement | undefined
 const floatingOne = () => document.querySelector<ChatElement>(`${NAME}[floating]`) ?? waiting
-/** The chat that calls without an element are about. */
+/** The target of calls that name no element. */
 const current = () => floatingOne() ?? document.querySelector<ChatElement>(NAME)
 
 function create(options: ChatOptions): ChatElement {
@@ -16,7 +16,7 @@ function create(options: ChatOptions): ChatElement {
   const chat = document.createElement(NAME) as ChatElement
   if (target === undefined) chat.setAttribute('floating', '')
   chat.options = options
-  // Beside the body, because many pages replace that, or all that is in it, when they go to another page.
+  // Appended after the body, because many pages replace the body or its content when they navigate.
   const place = () => (typeof target === 'string' ? document.querySelector(target) : (target ?? document.body?.parentElement))
   const put = () => {
     if (waiting === chat) waiting = undefined
@@ -25,7 +25,7 @@ function create(options: ChatOptions): ChatElement {
   }
   if (place() || document.readyState !== 'loading') put()
   else {
-    // A script in the head is run before there is anything.
+    // A script in the head runs before the page has any elements.
     if (target === undefined) waiting = chat
     document.addEventListener('DOMContentLoaded', () => (target !== undefined || waiting === chat) && put(), { once: true })
   }
@@ -48,7 +48,7 @@ const api: ReparteeWidget = {
   },
 }
 
-/** Does what the script's own tag says, when the page is there. */
+/** Creates the chat that the script tag describes, once the page has loaded. */
 function start(script: HTMLOrSVGScriptElement | null, widget: ReparteeWidget): void {
   const options = readAttributes((name) => script?.getAttribute(`data-${name}`))
   if (options.agentId === undefined) return
@@ -57,7 +57,7 @@ function start(script: HTMLOrSVGScriptElement | null, widget: ReparteeWidget): v
   else document.addEventListener('DOMContentLoaded', begin, { once: true })
 }
 
-// A second tag is served by what the first one brought.
+// A second script tag uses the definitions of the first.
 if (customElements.get(NAME) === undefined) {
   customElements.define(NAME, ChatElement)
   globalThis.Repartee = api

@@ -2,19 +2,19 @@ import type { ChatAttributes, ChatOptions } from 'repartee-client/widget'
 
 export type { ChatOptions }
 
-/** Reads the options that stand as attributes, by their name without a prefix. */
+/** Reads options from attributes, by their names without a prefix. */
 export function readAttributes(get: (name: string) => string | null | undefined): Partial<ChatOptions> {
   const options: Record<string, unknown> = {}
   for (const [name, option] of Object.entries(ATTRIBUTES)) {
     const value = get(name)
-    // Empty says something only where otherwise the agent would be asked.
+    // An empty value only matters for options that would otherwise come from the agent.
     const isEmpty = value === '' && option !== 'greeting' && option !== 'starters'
     if (value !== null && value !== undefined && !isEmpty) options[option] = READERS[option]?.(value) ?? value
   }
   return options
 }
 
-/** The only names that attributes have. */
+/** All attribute names, and the options that they set. */
 export const ATTRIBUTES: Record<keyof ChatAttributes, keyof ChatOptions> = {
   agent: 'agentId',
   'base-url': 'baseUrl',
@@ -44,5 +44,5 @@ const READERS: Partial<Record<keyof ChatOptions, (value: string) => unknown>> = 
   },
 }
 
-/** For whoever put the chat into the page: it is told, and the page goes on. */
+/** Logs a problem for the developer of the page, without throwing. */
 export const complain = (what: string): void => console.error(`Repartee: ${what}`)

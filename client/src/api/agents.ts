@@ -39,11 +39,11 @@ export const iterate = (to: Connection, query?: ListAgentsQuery, options?: Reque
 export const get = (to: Connection, agentId: string, options?: RequestOptions): Promise<GetAgentResponse> =>
   request(to, { method: 'GET', path: path`/agents/${agentId}` }, options)
 
-/** Reads what an agent shows to its users, with a token of one, too. */
+/** Reads an agent's public profile. A user token is enough. */
 export const profile = (to: Connection, agentId: string, options?: RequestOptions): Promise<GetProfileResponse> =>
   request(to, { method: 'GET', path: path`/agents/${agentId}/profile` }, options)
 
-/** What an agent, or one of its users, has used of the budget of the day. */
+/** Reads how much of the day's budget an agent, or one of its users, has used. */
 export const usage = (
   to: Connection,
   agentId: string,
@@ -65,15 +65,15 @@ const previewing = (agentId: string, body: PreviewAgentBody): Call => ({
   body,
 })
 
-/** Asks an agent as changes would make it, in a conversation that is kept nowhere. Resolves to the whole answer. */
+/** Tries changes to an agent in a conversation that is not stored. Resolves to the complete answer. */
 export const preview = (to: Connection, agentId: string, body: PreviewAgentBody, options?: PostOptions): Promise<Answer> =>
   request(to, previewing(agentId, body), options)
 
-/** Asks an agent as changes would make it, and yields the turn event by event. A stream that breaks off is asked for again. */
+/** Tries changes to an agent and yields the turn's events. Repeats the request if the stream breaks. */
 export const streamPreview = (to: Connection, agentId: string, body: PreviewAgentBody, options?: PostOptions): TurnStream =>
   streamTurn(to, { first: previewing(agentId, body), resume: () => undefined }, options)
 
-/** Deletes an agent with its sessions and its knowledge base, for good. */
+/** Deletes an agent permanently, with its sessions and its knowledge base. */
 const remove = (to: Connection, agentId: string, options?: RequestOptions): Promise<DeleteAgentResponse> =>
   request(to, { method: 'DELETE', path: path`/agents/${agentId}` }, options)
 

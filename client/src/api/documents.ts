@@ -24,13 +24,13 @@ import type {
   UploadDocumentResponse,
 } from '../types.ts'
 
-/** A file: of a form, of `openAsBlob` of node:fs, or bytes as they come. A stream is read to its end first, so that it can be sent again. */
+/** A file from a form or from `openAsBlob` of node:fs, or its bytes. A stream is read completely before sending, so that a retry can repeat it. */
 export type FileContent = Blob | ReadableStream<Uint8Array> | Uint8Array
 
 export interface FileOptions {
-  /** Its ending tells the format. Left out: the name of a `File`. */
+  /** The file extension determines the format. Default: the name of a `File`. */
   filename?: string | undefined
-  /** Left out: taken from the content. */
+  /** Default: taken from the content. */
   title?: string | undefined
   metadata?: Metadata | undefined
 }
@@ -38,7 +38,7 @@ export interface FileOptions {
 const all = (agentId: string) => path`/agents/${agentId}/documents`
 const one = (agentId: string, documentId: string) => path`/agents/${agentId}/documents/${documentId}`
 
-/** Adds a document by its text or its URL. It is read and indexed in the background. */
+/** Adds a document from a text or a URL. The service reads and indexes it in the background. */
 export const add = (
   to: Connection,
   agentId: string,
@@ -46,7 +46,7 @@ export const add = (
   options?: PostOptions,
 ): Promise<AddDocumentResponse> => request(to, { method: 'POST', path: all(agentId), body }, options)
 
-/** Adds a file. It is read and indexed in the background. */
+/** Adds a file. The service reads and indexes it in the background. */
 export const upload = async (
   to: Connection,
   agentId: string,
@@ -57,7 +57,7 @@ export const upload = async (
   return request(to, { method: 'POST', path: path`/agents/${agentId}/documents/upload`, body }, options)
 }
 
-/** Replaces a document by a text or a URL. The old content answers until the new is ready. */
+/** Replaces a document with a text or a URL. Replies use the old content until the new content is ready. */
 export const replace = (
   to: Connection,
   agentId: string,
@@ -66,7 +66,7 @@ export const replace = (
   options?: RequestOptions,
 ): Promise<ReplaceDocumentResponse> => request(to, { method: 'PUT', path: one(agentId, documentId), body }, options)
 
-/** Replaces a document by a file. The old content answers until the new is ready. */
+/** Replaces a document with a file. Replies use the old content until the new content is ready. */
 export const replaceFile = async (
   to: Connection,
   agentId: string,
@@ -119,7 +119,7 @@ export const get = (
 
 const LOOK_EVERY_MS = 500
 
-/** Resolves to a document when it is ready, or has failed: `status` says which. Until then it is looked at twice a second. */
+/** Polls a document twice a second. Resolves to it when its `status` is `ready` or `failed`. */
 export const whenDone = async (
   to: Connection,
   agentId: string,
@@ -142,13 +142,13 @@ export const update = (
   options?: RequestOptions,
 ): Promise<UpdateDocumentResponse> => request(to, { method: 'PATCH', path: one(agentId, documentId), body }, options)
 
-/** Removes a document. It is gone from retrieval at once. */
+/** Deletes a document. Retrieval stops using it immediately. */
 const remove = (to: Connection, agentId: string, documentId: string, options?: RequestOptions): Promise<DeleteDocumentResponse> =>
   request(to, { method: 'DELETE', path: one(agentId, documentId) }, options)
 
 export { remove as delete }
 
-/** Reads a document as the service read it, a page of passages at a time. */
+/** Reads the extracted text of a document, one page of passages at a time. */
 export const passages = (
   to: Connection,
   agentId: string,

@@ -2,7 +2,7 @@ import type { Connection } from '../connection.ts'
 import { path, type RequestOptions, request } from '../request.ts'
 import type { GetInsightsQuery, GetInsightsResponse } from '../types.ts'
 
-/** What came of the conversations with an agent; of the last 30 days, unless other times are given. */
+/** Reads statistics about an agent's conversations. Default period: the last 30 days. */
 export const get = (
   to: Connection,
   agentId: string,

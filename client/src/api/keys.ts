@@ -14,7 +14,7 @@ import type {
   RollKeyResponse,
 } from '../types.ts'
 
-/** Makes a key. Its secret is in this answer alone. */
+/** Creates an API key. Only this response contains its secret. */
 export const create = (to: Connection, body: CreateKeyBody, options?: RequestOptions): Promise<CreateKeyResponse> =>
   request(to, { method: 'POST', path: path`/keys`, body, keepsNoAnswer: true }, options)
 
@@ -22,7 +22,7 @@ export const create = (to: Connection, body: CreateKeyBody, options?: RequestOpt
 export const list = (to: Connection, query?: ListKeysQuery, options?: RequestOptions): Promise<ListKeysResponse> =>
   request(to, { method: 'GET', path: path`/keys`, query }, options)
 
-/** Reads the key that the client has. */
+/** Reads the key that this client uses. */
 export const current = (to: Connection, options?: RequestOptions): Promise<GetCurrentKeyResponse> =>
   request(to, { method: 'GET', path: path`/keys/current` }, options)
 
@@ -34,15 +34,15 @@ export const iterate = (to: Connection, query?: ListKeysQuery, options?: Request
     ({ keys }) => keys,
   )
 
-/** Replaces a key by a new one with the same rights. The old one works until the overlap ends. */
+/** Replaces a key with a new one that has the same rights. The old key works until the overlap ends. */
 export const roll = (to: Connection, keyId: string, body: RollKeyBody = {}, options?: RequestOptions): Promise<RollKeyResponse> =>
   request(to, { method: 'POST', path: path`/keys/${keyId}/roll`, body, keepsNoAnswer: true }, options)
 
-/** What was used with a key of its budget of the day. */
+/** Reads how much of its daily budget a key has used. */
 export const usage = (to: Connection, keyId: string, options?: RequestOptions): Promise<GetKeyUsageResponse> =>
   request(to, { method: 'GET', path: path`/keys/${keyId}/usage` }, options)
 
-/** Revokes a key, at once. */
+/** Revokes a key immediately. */
 const remove = (to: Connection, keyId: string, options?: RequestOptions): Promise<DeleteKeyResponse> =>
   request(to, { method: 'DELETE', path: path`/keys/${keyId}` }, options)
 

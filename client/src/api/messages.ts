@@ -36,7 +36,7 @@ const resuming = (agentId: string, sessionId: string, messageId: string, lastEve
 const resumingIn = (agentId: string, sessionId: string) => (messageId: string | undefined, lastEventId: string) =>
   messageId === undefined ? undefined : resuming(agentId, sessionId, messageId, lastEventId)
 
-/** Sends a message and resolves to the whole answer. */
+/** Sends a message and resolves to the complete answer. */
 export const send = (
   to: Connection,
   agentId: string,
@@ -45,7 +45,7 @@ export const send = (
   options?: PostOptions,
 ): Promise<Answer> => request(to, sending(agentId, sessionId, body), options)
 
-/** Sends a message and yields the turn event by event. Leaving the loop early closes the stream; the turn goes on, and its reply is stored. */
+/** Sends a message and yields the turn's events. Leaving the loop closes the stream; the turn continues and its reply is stored. */
 export const stream = (
   to: Connection,
   agentId: string,
@@ -54,7 +54,7 @@ export const stream = (
   options?: PostOptions,
 ): TurnStream => streamTurn(to, { first: sending(agentId, sessionId, body), resume: resumingIn(agentId, sessionId) }, options)
 
-/** Takes up the stream of a turn, named by the message of the user: all of it, or what comes behind an event that was seen. */
+/** Resumes the stream of a turn, identified by the user's message. With `lastEventId`, starts after that event. */
 export const resume = (
   to: Connection,
   agentId: string,
@@ -66,7 +66,7 @@ export const resume = (
   return streamTurn(to, { first: behind(lastEventId), resume: (_, event) => behind(event) }, options)
 }
 
-/** Makes the session's last reply anew, and resolves to the whole answer. */
+/** Regenerates the last reply of the session and resolves to the complete answer. */
 export const regenerate = (
   to: Connection,
   agentId: string,
@@ -76,7 +76,7 @@ export const regenerate = (
   options?: PostOptions,
 ): Promise<Answer> => request(to, regenerating(agentId, sessionId, messageId, body), options)
 
-/** Makes the session's last reply anew, and yields the turn event by event. */
+/** Regenerates the last reply of the session and yields the turn's events. */
 export const streamRegenerate = (
   to: Connection,
   agentId: string,
@@ -87,7 +87,7 @@ export const streamRegenerate = (
 ): TurnStream =>
   streamTurn(to, { first: regenerating(agentId, sessionId, messageId, body), resume: resumingIn(agentId, sessionId) }, options)
 
-/** Stops the turn that answers a message of the user. What was generated so far becomes the reply. */
+/** Cancels the turn that answers a user's message. The text generated so far becomes the reply. */
 export const cancel = (
   to: Connection,
   agentId: string,
@@ -121,7 +121,7 @@ export const iterate = (
     ({ messages }) => messages,
   )
 
-/** Reads one message, and what became of its turn. */
+/** Reads one message and the state of its turn. */
 export const get = (
   to: Connection,
   agentId: string,
@@ -132,7 +132,7 @@ export const get = (
 ): Promise<GetMessageResponse> =>
   request(to, { method: 'GET', path: path`/agents/${agentId}/sessions/${sessionId}/messages/${messageId}`, query }, options)
 
-/** Says whether a reply was good. */
+/** Sets the feedback on a reply. */
 export const rate = (
   to: Connection,
   agentId: string,
@@ -147,7 +147,7 @@ export const rate = (
     options,
   )
 
-/** Takes back what was said of a reply. */
+/** Removes the feedback on a reply. */
 export const unrate = (
   to: Connection,
   agentId: string,
@@ -157,7 +157,7 @@ export const unrate = (
 ): Promise<DeleteFeedbackResponse> =>
   request(to, { method: 'DELETE', path: path`/agents/${agentId}/sessions/${sessionId}/messages/${messageId}/feedback` }, options)
 
-/** What a reply said before it was made anew, oldest first. */
+/** Lists the earlier versions of a regenerated reply, oldest first. */
 export const versions = (
   to: Connection,
   agentId: string,

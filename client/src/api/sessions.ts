@@ -23,7 +23,7 @@ export const create = (
   options?: PostOptions,
 ): Promise<CreateSessionResponse> => request(to, { method: 'POST', path: path`/agents/${agentId}/sessions`, body }, options)
 
-/** Lists sessions, last activity first: all of them at once, or with `limit` a page and `pagination` beside it. */
+/** Lists sessions, most recent activity first. Without `limit` it returns all; with `limit`, one page and `pagination`. */
 export const list = (
   to: Connection,
   agentId: string,
@@ -31,7 +31,7 @@ export const list = (
   options?: RequestOptions,
 ): Promise<ListSessionsResponse> => request(to, { method: 'GET', path: path`/agents/${agentId}/sessions`, query }, options)
 
-/** All sessions, last activity first, fetched page by page. */
+/** All sessions, most recent activity first, fetched page by page. */
 export const iterate = (
   to: Connection,
   agentId: string,
@@ -58,13 +58,13 @@ export const update = (
 ): Promise<UpdateSessionResponse> =>
   request(to, { method: 'PATCH', path: path`/agents/${agentId}/sessions/${sessionId}`, body }, options)
 
-/** Deletes a session and all its messages, for good. */
+/** Deletes a session and all its messages permanently. */
 const remove = (to: Connection, agentId: string, sessionId: string, options?: RequestOptions): Promise<DeleteSessionResponse> =>
   request(to, { method: 'DELETE', path: path`/agents/${agentId}/sessions/${sessionId}` }, options)
 
 export { remove as delete }
 
-/** Brings in a conversation held elsewhere. */
+/** Imports a conversation from another system. */
 const bringIn = (
   to: Connection,
   agentId: string,

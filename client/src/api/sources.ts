@@ -12,7 +12,7 @@ import type {
   Source,
 } from '../types.ts'
 
-/** Keeps the knowledge base in step with pages of the web. */
+/** Adds a source: web pages whose content the knowledge base follows. */
 export const add = (to: Connection, agentId: string, body: AddSourceBody, options?: PostOptions): Promise<AddSourceResponse> =>
   request(to, { method: 'POST', path: path`/agents/${agentId}/sources`, body }, options)
 
@@ -41,7 +41,7 @@ export const iterate = (
 export const get = (to: Connection, agentId: string, sourceId: string, options?: RequestOptions): Promise<GetSourceResponse> =>
   request(to, { method: 'GET', path: path`/agents/${agentId}/sources/${sourceId}` }, options)
 
-/** Brings a source up to date now. */
+/** Updates a source now. */
 export const refresh = (
   to: Connection,
   agentId: string,
@@ -50,7 +50,7 @@ export const refresh = (
 ): Promise<RefreshSourceResponse> =>
   request(to, { method: 'POST', path: path`/agents/${agentId}/sources/${sourceId}/refresh` }, options)
 
-/** Removes a source with the documents that came with it. */
+/** Deletes a source with its documents. */
 const remove = (to: Connection, agentId: string, sourceId: string, options?: RequestOptions): Promise<DeleteSourceResponse> =>
   request(to, { method: 'DELETE', path: path`/agents/${agentId}/sources/${sourceId}` }, options)
 

@@ -2,7 +2,7 @@ import type { Connection } from '../connection.ts'
 import { path, type RequestOptions, request } from '../request.ts'
 import type { CreateTokenBody, CreateTokenResponse } from '../types.ts'
 
-/** Makes a token for a browser: whoever holds it may act as this one user of this one agent. */
+/** Creates a token for a browser. Anyone with the token can act as this one user of this one agent. */
 export const create = (
   to: Connection,
   agentId: string,

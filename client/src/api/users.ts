@@ -4,10 +4,10 @@ import { eachItem } from '../pages.ts'
 import { path, type RequestOptions, request } from '../request.ts'
 import type { EraseUserResponse, ExportUserResponse, ListUsersQuery, ListUsersResponse, User } from '../types.ts'
 
-/** A session, a message, an earlier version of a reply, or the summary that stands for old messages; `type` says which. */
+/** A session, a message, an earlier version of a reply, or the summary of old messages. `type` says which. */
 export type ExportLine = ExportUserResponse & { [field: string]: unknown }
 
-/** Lists end users, by their ids, a page at a time. */
+/** Lists end users, ordered by id, one page at a time. */
 export const list = (
   to: Connection,
   agentId: string,
@@ -15,7 +15,7 @@ export const list = (
   options?: RequestOptions,
 ): Promise<ListUsersResponse> => request(to, { method: 'GET', path: path`/agents/${agentId}/users`, query }, options)
 
-/** All end users, by their ids. */
+/** All end users, ordered by id. */
 export const iterate = (
   to: Connection,
   agentId: string,
@@ -28,7 +28,7 @@ export const iterate = (
     ({ users }) => users,
   )
 
-/** All that is kept of an end user, line by line, as it comes. It throws where it breaks off: then it was not all. */
+/** Yields all data stored about an end user, line by line. Throws if the response breaks off, because the export is then incomplete. */
 const exportLines = (
   to: Connection,
   agentId: string,
@@ -42,7 +42,7 @@ const exportLines = (
 
 export { exportLines as export }
 
-/** Erases all that is kept of an end user, at once and for good. */
+/** Erases all data stored about an end user, immediately and permanently. */
 export const erase = (
   to: Connection,
   agentId: string,

@@ -15,7 +15,7 @@ import type {
   Webhook,
 } from '../types.ts'
 
-/** Has events sent to a URL. The secret that they are signed with is in this answer alone. */
+/** Creates a webhook that sends events to a URL. Only this response contains the signing secret. */
 export const create = (to: Connection, body: CreateWebhookBody, options?: RequestOptions): Promise<CreateWebhookResponse> =>
   request(to, { method: 'POST', path: path`/webhooks`, body, keepsNoAnswer: true }, options)
 
@@ -31,7 +31,7 @@ export const iterate = (to: Connection, query?: ListWebhooksQuery, options?: Req
     ({ webhooks }) => webhooks,
   )
 
-/** Sends a test event, now and once, and says what came of it. */
+/** Sends a test event once, immediately, and resolves to the result. */
 export const test = (to: Connection, webhookId: string, options?: PostOptions): Promise<TestWebhookResponse> =>
   request(to, { method: 'POST', path: path`/webhooks/${webhookId}/test`, body: {} }, options)
 
@@ -57,7 +57,7 @@ export const iterateDeliveries = (
     ({ deliveries }) => deliveries,
   )
 
-/** Delivers an event again, whatever came of it before. */
+/** Delivers an event again, regardless of the earlier result. */
 export const retryDelivery = (
   to: Connection,
   webhookId: string,
@@ -66,7 +66,7 @@ export const retryDelivery = (
 ): Promise<RetryDeliveryResponse> =>
   request(to, { method: 'POST', path: path`/webhooks/${webhookId}/deliveries/${deliveryId}/retry`, body: {} }, options)
 
-/** Deletes a webhook, with all that waits for it. */
+/** Deletes a webhook and its pending deliveries. */
 const remove = (to: Connection, webhookId: string, options?: RequestOptions): Promise<DeleteWebhookResponse> =>
   request(to, { method: 'DELETE', path: path`/webhooks/${webhookId}` }, options)
 

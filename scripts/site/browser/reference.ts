@@ -1,4 +1,4 @@
-// “Try it” of the API reference: sends requests to the service that serves the page, and to no other.
+// “Try it” in the API reference: sends requests only to the service that serves the page.
 const base = new URL('../../v1', location.href).href.replace(/\/$/, '')
 const keyField = document.getElementById('key') as HTMLInputElement
 keyField.form!.addEventListener('submit', (event) => event.preventDefault())

@@ -1,4 +1,4 @@
-// What every page of the documentation does: theme, menu, copying code, and the search.
+// Behaviour of every documentation page: theme, menu, copying code, and search.
 interface Entry {
   to: string
   page: string
@@ -19,7 +19,7 @@ find('theme').addEventListener('click', () => {
   try {
     localStorage.setItem('repartee.theme', theme)
   } catch {
-    // it holds until the page is left
+    // the choice lasts until the page is left
   }
 })
 
@@ -29,7 +29,7 @@ menu.addEventListener('click', () => {
   menu.setAttribute('aria-expanded', String(isOpen))
 })
 
-// A result, or a heading, of this very page does not load it anew.
+// A search result or heading of the current page does not reload it.
 addEventListener('hashchange', () => {
   document.body.classList.remove('menu-open')
   menu.setAttribute('aria-expanded', 'false')
@@ -44,7 +44,7 @@ for (const block of document.querySelectorAll<HTMLElement>('pre.code')) {
   button.className = 'copy'
   button.textContent = 'Copy'
   button.addEventListener('click', async () => {
-    // Of a session with a terminal, what is typed.
+    // For a terminal session, copies only the typed commands.
     const text = block.textContent ?? ''
     const typed = [...text.matchAll(/^\$ (.*)$/gm)].map(([, line]) => line)
     const isCopied = await copy(block.dataset['language'] === 'console' && typed.length > 0 ? typed.join('\n') : text)
@@ -56,7 +56,7 @@ for (const block of document.querySelectorAll<HTMLElement>('pre.code')) {
   frame.append(block, button)
 }
 
-/** Pages that did not come by https, as on a network of one's own, have no clipboard but this old one. */
+/** Copies a text. Pages served over plain HTTP, such as on a private network, have only the old clipboard API. */
 async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -78,7 +78,7 @@ const results = find('results')
 let entries: Promise<Entry[]> | undefined
 const load = () => {
   entries ??= fetch(new URL('assets/SEARCH_INDEX', root)).then((response) => response.json() as Promise<Entry[]>)
-  // What could not be loaded now is asked for with the next letter.
+  // A failed download is repeated with the next letter.
   entries.catch(() => {
     entries = undefined
   })
@@ -91,7 +91,7 @@ field.addEventListener('keydown', (event) => {
     field.value = ''
     show()
   }
-  // Who types fast is there before the results are.
+  // A fast typist presses Enter before the results are shown.
   if (event.key === 'Enter') void show().then(() => results.querySelector('a')?.click())
   if (event.key === 'ArrowDown') {
     event.preventDefault()
@@ -126,7 +126,7 @@ async function show(): Promise<void> {
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? []
 
-/** Entries that hold every word, those first where it stands in the heading. */
+/** Returns the entries that contain every word. Matches in the heading come first. */
 function rank(all: Entry[], words: string[]): Entry[] {
   const scored = all.map((entry) => {
     const [heading, page, text] = [entry.heading, entry.page, entry.text].map((part) => part.toLowerCase()) as [

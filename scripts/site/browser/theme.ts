@@ -1,4 +1,4 @@
-// Runs before anything is shown, so that no page flashes in the wrong colours. The console keeps the choice under the same name.
+// Runs before the page is shown, so that it does not flash in the wrong colours. The console uses the same storage key.
 ;(() => {
   const root = document.documentElement
   root.classList.add('js')
@@ -6,6 +6,6 @@
     const theme = localStorage.getItem('repartee.theme')
     if (theme === 'light' || theme === 'dark') root.dataset['theme'] = theme
   } catch {
-    // Storage may be forbidden: the machine's own theme holds.
+    // Storage may be forbidden. The system's theme then applies.
   }
 })()

@@ -1,17 +1,17 @@
 import { type ChatOptions, complain } from '../options.ts'
 
-/** About as much as a long article has. */
+/** About the length of a long article. */
 const MAX_CHARS = 12_000
-/** What nobody reads, and what a visitor has typed or chosen. */
+/** Invisible elements, and everything that a visitor has typed or selected. */
 const LEFT_OUT =
   'script,style,noscript,template,svg,iframe,object,input,textarea,select,datalist,output,[contenteditable]:not([contenteditable=false]),[role=textbox],[hidden],[aria-hidden=true],repartee-chat'
-/** Waiting longer would keep back what the visitor has written. */
+/** A longer wait would delay the visitor's message. */
 const PATIENCE_MS = 3_000
-/** Half of a character, such as a cut leaves, is no text that the service takes. */
+/** The service rejects half a character, such as a cut can leave. */
 const NO_TEXT = /[\p{Surrogate}\0]/gu
 const INLINE = /^(inline|contents|ruby)/
 
-/** What goes with a message about the page that the visitor is on, as its owner wants it. A failure of that is no reason not to send. */
+/** Resolves to the page context that the owner configured. If reading it fails, the message is sent without it. */
 export async function contextOf(wish: ChatOptions['context']): Promise<string | undefined> {
   try {
     if (typeof wish === 'function') return cut((await within(PATIENCE_MS, wish())) ?? '') || undefined
@@ -24,7 +24,7 @@ export async function contextOf(wish: ChatOptions['context']): Promise<string | 
   }
 }
 
-/** The address goes without what stands behind `?` and `#`, where secrets are handed over. */
+/** Leaves out the query and the fragment of the address, because they can contain secrets. */
 const toContext = (root: Element | undefined): string =>
   cut(`${document.title}\n${location.origin}${location.pathname}\n\n${root === undefined ? '' : visibleText(root)}`)
 
@@ -42,7 +42,7 @@ async function within<T>(ms: number, value: T): Promise<Awaited<T>> {
   }
 }
 
-/** The text that can be seen, without what stands in fields of forms. */
+/** Returns the visible text, without the content of form fields. */
 export function visibleText(root: Element): string {
   let text = ''
   const read = (node: Node) => {

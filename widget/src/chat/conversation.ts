@@ -3,18 +3,18 @@ import { type Entry, newReply, type Question, type Reply } from './entries.ts'
 import type { Memory } from './memory.ts'
 import { isBroken, runTurn, type Turn } from './turn.ts'
 
-/** What a conversation tells whoever shows it. */
+/** Callbacks of a conversation to its view. */
 export interface Listener {
   added(entry: Entry): void
   changed(entry: Entry): void
-  /** All entries are others now. */
+  /** All entries were replaced. */
   replaced(): void
-  /** A turn runs, or no turn does. */
+  /** A turn started or ended. */
   busy(isBusy: boolean): void
-  /** A reply is whole. */
+  /** A reply is complete. */
   finished(reply: Reply): void
   broken(isBroken: boolean): void
-  /** A message of which nothing is known but its text. */
+  /** A message that was never confirmed. Only its text is known. */
   unsent(text: string): void
   failed(error: ReparteeError): void
 }
@@ -27,19 +27,19 @@ interface Running {
   isStopped: boolean
 }
 
-/** One conversation with an agent: its entries, and the turn that runs. It is a session of the service from its first message on. */
+/** A conversation with an agent: its entries and the running turn. Its first message creates the session. */
 export class Conversation {
   entries: Entry[] = []
   readonly #connection: Connection
   readonly #agentId: string
   readonly #memory: Memory
   readonly #listener: Listener
-  /** The turns of replies that failed. */
+  /** The turns of failed replies. */
   readonly #turns = new WeakMap<Reply, Turn>()
   #running: Running | undefined
   #restored: Promise<void> | undefined
   #isRestored = false
-  /** Ends what is being read of the conversation that was held before. */
+  /** Aborts loading the previous conversation. */
   #reading = new AbortController()
   readonly #unwatch: () => void
 
@@ -55,7 +55,7 @@ export class Conversation {
     return this.#running !== undefined
   }
 
-  /** There is a conversation that is not there yet. */
+  /** Whether a stored conversation is not loaded yet. */
   get isLoading(): boolean {
     return this.sessionId !== undefined && !this.#isRestored
   }
@@ -64,11 +64,11 @@ export class Conversation {
     return this.#memory.kept.session
   }
 
-  /** Brings back the conversation that was held before the page was loaded. Rejects where the service is away; then it can be tried again. */
+  /** Restores the conversation from before the page load. Rejects if the service is unreachable; a later call tries again. */
   restore(): Promise<void> {
     const { signal } = this.#reading
     this.#restored ??= this.#restore(signal).catch((error: unknown) => {
-      // Another conversation has begun meanwhile, or the chat is gone.
+      // Another conversation has started, or the chat was removed.
       if (signal.aborted) return
       this.#restored = undefined
       throw error
@@ -76,7 +76,7 @@ export class Conversation {
     return this.#restored
   }
 
-  /** Sends a message, unless one is being answered: false says that it was not sent. */
+  /** Sends a message. Returns false without sending if a turn is running. */
   send(text: string, context?: string): boolean {
     if (this.isBusy) return false
     const question: Question = { role: 'user', text }
@@ -86,21 +86,21 @@ export class Conversation {
     return true
   }
 
-  /** Goes on with a reply that failed. */
+  /** Retries a failed reply. */
   retry(reply: Reply): void {
     const question = this.entries[this.entries.indexOf(reply) - 1]
     if (this.isBusy || question?.role !== 'user') return
     const before = this.#turns.get(reply) ?? toTurn(question.text)
     const isLast = reply === this.entries.at(-1)
-    // The service continues only the last message: another one is said anew.
+    // The service continues only the last message. An earlier one is sent as a new message.
     if (!isLast && !isBroken(reply.error)) return void this.send(before.text, before.context)
-    // Where the line broke the turn may be running still, and is taken up. Where it failed, the same text continues its message.
+    // After a lost connection the turn may still run, so it is resumed. After a failure, the same text continues its message.
     const turn = isBroken(reply.error) ? before : toTurn(before.text, before.context)
     this.#change(reply, { state: 'waiting', error: undefined })
     this.#run(question, reply, turn)
   }
 
-  /** Stops the reply: what is written of it stays. */
+  /** Stops the reply. The text generated so far stays. */
   stop(): void {
     const running = this.#running
     if (running === undefined || running.isStopped) return
@@ -120,7 +120,7 @@ export class Conversation {
     })
   }
 
-  /** Fetches what the history does not hold of a reply: its sources, its format, what it was rated, and, of the last one, questions to go on with. */
+  /** Loads reply details that the history lacks: sources, format, feedback and, for the last reply, suggested follow-ups. */
   async complete(reply: Reply): Promise<void> {
     const { sessionId } = this
     if (!reply.isBare || reply.id === undefined || sessionId === undefined) return
@@ -134,7 +134,7 @@ export class Conversation {
     }
   }
 
-  /** Begins anew. The session before stays at the service. */
+  /** Starts a new conversation. The service still stores the old session. */
   reset(): void {
     this.#leave()
     this.#memory.keep({ session: undefined, unsent: undefined })
@@ -142,7 +142,7 @@ export class Conversation {
     this.#show([])
   }
 
-  /** Hears no more of anything; the service finishes a turn that runs. */
+  /** Stops listening. The service finishes a running turn. */
   close(): void {
     this.#leave()
     this.#unwatch()
@@ -157,13 +157,13 @@ export class Conversation {
     if (running !== undefined) this.#listener.busy(false)
   }
 
-  /** Shows what was said in another tab, where this one has shown anything. */
+  /** Shows messages from another tab, if this tab has already loaded the conversation. */
   #catchUp(): void {
     if (this.#restored === undefined || this.isBusy) return
     this.#leave()
     this.#restored = undefined
     if (this.sessionId === undefined) this.#show([])
-    // What cannot be read now is there after a reload.
+    // If loading fails now, a reload shows the messages.
     this.restore().catch(() => {})
   }
 
@@ -197,7 +197,7 @@ export class Conversation {
     await read()
     const last = history.at(-1)
     const state = last?.role === 'USER' ? await this.#stateOf(session, last.id, signal) : 'done'
-    // The reply has come since the history was read.
+    // The reply arrived after the history was read.
     if (last?.role === 'USER' && state === 'done') await read(last.id)
     signal.throwIfAborted()
     this.#show(history.map(toEntry))
@@ -239,7 +239,7 @@ export class Conversation {
     const { signal } = running.abort
     const news = {
       started: (messageId: string) => {
-        // Other tabs hear of what was said in this one.
+        // Notifies the other tabs.
         this.#memory.keep(question.id === undefined ? { unsent: undefined, session: this.sessionId } : { unsent: undefined })
         question.id = messageId
         if (running.isStopped) this.#cancel(running)
@@ -256,7 +256,7 @@ export class Conversation {
       return await runTurn(await place(), turn, news, signal)
     } catch (error) {
       if (!isGone(error) || turn.messageId !== undefined) throw error
-      // The conversation was deleted meanwhile: the message begins another one.
+      // The session was deleted, so the message starts another one.
       this.#memory.keep({ session: undefined })
       return runTurn(await place(), turn, news, signal)
     }
@@ -270,7 +270,7 @@ export class Conversation {
 
   #cancel(running: Running): void {
     const { messageId } = running.turn
-    // Where that does not get through, the reply goes on, and can be stopped once more.
+    // If cancelling fails, the reply continues and can be stopped again.
     messages.cancel(this.#connection, this.#agentId, this.sessionId!, messageId!).catch(() => {
       running.isStopped = false
     })
@@ -311,7 +311,7 @@ export class Conversation {
 
 const toTurn = (text: string, context?: string): Turn => ({ text, context, key: newKey(), written: '' })
 
-/** Pages that did not come by https have no `randomUUID`. */
+/** Returns a random key. `randomUUID` is not available in pages served over plain HTTP. */
 const newKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('')
 
 const isGone = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'session_not_found'

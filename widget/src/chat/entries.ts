@@ -1,29 +1,28 @@
 import type { CitedSource, FollowUp, ReparteeError } from 'repartee-client'
 
-/** What the visitor wrote. */
+/** A message of the visitor. */
 export interface Question {
   role: 'user'
-  /** Of the message, when the service has it. */
+  /** The id of the message, once the service has stored it. */
   id?: string | undefined
   text: string
 }
 
-/** What the agent says to it. */
 export interface Reply {
   role: 'agent'
   id?: string | undefined
   state: 'waiting' | 'writing' | 'done' | 'stopped' | 'failed'
-  /** While it is written, in Markdown. */
+  /** The partial reply in Markdown. */
   text: string
-  /** When it is whole, as the service keeps it. */
+  /** The complete reply as the service stores it. */
   content?: string | undefined
-  /** Of `content`; undefined where that is not known yet. */
+  /** The format of `content`. Undefined until it is known. */
   format?: 'html' | 'markdown' | undefined
   sources: CitedSource[]
   followUps: FollowUp[]
   rating?: 'up' | 'down' | undefined
   error?: ReparteeError | undefined
-  /** It came from the history, which holds nothing but the text. */
+  /** Loaded from the history, which contains only the text. */
   isBare?: boolean | undefined
 }
 

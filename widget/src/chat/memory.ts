@@ -1,17 +1,17 @@
 import type { ChatOptions } from '../options.ts'
 
 interface Kept {
-  /** The session that the conversation is. */
+  /** The id of the session. */
   session?: string | undefined
-  /** A message that was sent, and of which nothing was heard yet. */
+  /** A message that was sent and not yet confirmed. */
   unsent?: string | undefined
   isOpen?: boolean | undefined
 }
 
-/** What the tabs of a device have in common. */
+/** Shared by all tabs of a device. */
 const SHARED = 'localStorage'
 
-/** What is found again after a reload: which session it was, and never what was said in it, but for a message that is on its way. */
+/** State that survives a reload: the session id, but no message text except a message that is being sent. */
 export class Memory {
   readonly #key: string
   readonly #remember: ChatOptions['remember']
@@ -35,12 +35,12 @@ export class Memory {
     this.#kept = { ...this.#kept, ...change }
     if (this.#remember === 'no') return
     const { session, ...brief } = this.#kept
-    // Where nothing is new of it, another tab may know better.
+    // If the session did not change here, another tab may have a newer value.
     if (this.#isLong && 'session' in change) this.#write(SHARED, { session, at: Date.now() })
     this.#write('sessionStorage', this.#isLong ? brief : this.#kept)
   }
 
-  /** Tells when another tab has gone on with the conversation, or begun another. Returns what ends that. */
+  /** Calls back when another tab continues the conversation or starts another one. Returns a function that stops this. */
   watch(onChange: () => void): () => void {
     const hear = ({ key, storageArea }: StorageEvent) => {
       if (!this.#isLong || key !== this.#key || storageArea !== window.localStorage) return
@@ -55,7 +55,7 @@ export class Memory {
     try {
       return JSON.parse(window[place].getItem(this.#key) ?? '{}')
     } catch {
-      return {} // not allowed in this page, or not ours
+      return {} // storage is not allowed in this page, or the value is not ours
     }
   }
 
@@ -63,7 +63,7 @@ export class Memory {
     try {
       window[place].setItem(this.#key, JSON.stringify(value))
     } catch {
-      // not allowed in this page, or full: it is forgotten with the page
+      // Storage is not allowed in this page, or full. The state is lost with the page.
     }
   }
 }

@@ -1,13 +1,13 @@
-/** Some systems say that they are offline, and are not. */
+/** Some systems report that they are offline although they are not. */
 const DOUBT_MS = 20_000
 
-/** Resolves when the device has a network, when the signal is given, or after a while, because what it says need not be true. */
+/** Resolves when the device is online, when the signal aborts, or after a while, because the device can be wrong. */
 export function untilOnline(signal?: AbortSignal | null): Promise<void> {
   if (navigator.onLine || signal?.aborted) return Promise.resolve()
   return firstOf(DOUBT_MS, signal)
 }
 
-/** Resolves after a time, when the network comes back, or when the signal is given. */
+/** Resolves after `ms`, when the network returns, or when the signal aborts. */
 export function firstOf(ms: number, signal?: AbortSignal | null): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -1,9 +1,9 @@
 import { ReparteeError, type UserToken } from 'repartee-client'
 
-/** A server that says nothing for so long does not answer any more; the token is asked for anew. */
+/** After this much silence the request is aborted, and the token is requested again. */
 const PATIENCE_MS = 20_000
 
-/** Asks the server of the page, which knows by its cookie who is signed in. */
+/** Requests a token from the page's server, which identifies the signed-in user by a cookie. */
 export const tokenFrom = (url: string) => async (): Promise<UserToken> => {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), PATIENCE_MS)
@@ -11,7 +11,7 @@ export const tokenFrom = (url: string) => async (): Promise<UserToken> => {
     const headers = { accept: 'application/json' }
     const response = await fetch(url, { credentials: 'same-origin', cache: 'no-store', headers, signal: controller.signal })
     if (response.ok) return await response.json()
-    // Its own failure may pass, and is tried again; a refusal does not.
+    // A failure of the server can be transient, so it is retried. A rejection is final.
     if (response.status >= 500) throw new Error(`The server of the page answered with ${response.status}.`)
     throw new ReparteeError('unauthorized', 'The server of the page gave no token.', { status: response.status })
   } finally {

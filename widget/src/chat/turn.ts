@@ -1,39 +1,39 @@
 import { type Answer, type Connection, messages, ReparteeError, type SendMessageBody, type TurnStream } from 'repartee-client'
 import { firstOf } from './online.ts'
 
-/** How often a line that broke is tried again, beyond what the client does by itself, while the device says that it has a network. */
+/** Retries of a broken connection while the device is online, in addition to the client's own retries. */
 const ROUNDS = 3
 const ROUND_MS = 4_000
 
-/** Where messages go. */
+/** The target of messages. */
 export interface Place {
   connection: Connection
   agentId: string
   sessionId: string
 }
 
-/** A message on its way to a reply. It is kept over failures, so that trying again goes on with the same message. */
+/** A message and its reply in progress. It survives failures, so that a retry continues the same message. */
 export interface Turn {
   text: string
   context?: string | undefined
-  /** The same for every try of one request. */
+  /** Idempotency key, the same for all attempts of a request. */
   key: string
-  /** Of the user's message, when the service has it. */
+  /** The id of the user's message, once the service has stored it. */
   messageId?: string | undefined
   lastEventId?: string | undefined
   /** The reply so far. */
   written: string
 }
 
-/** What is told while a turn runs. */
+/** Callbacks while a turn runs. */
 export interface TurnNews {
   started(messageId: string): void
   wrote(text: string): void
-  /** The line is broken, or is there again. */
+  /** The connection broke, or is back. */
   broken(isBroken: boolean): void
 }
 
-/** Runs a turn to its end, over lines that break: the service goes on meanwhile, and the stream is taken up behind what was seen. */
+/** Runs a turn to its end, across broken connections. The service continues the turn, and the stream resumes after the last event. */
 export async function runTurn(place: Place, turn: Turn, news: TurnNews, signal: AbortSignal): Promise<Answer> {
   let written = turn.lastEventId
   for (let round = 0; ; round++) {

@@ -16,5 +16,5 @@ const LABELS: Partial<Record<ErrorCode, keyof Labels>> = {
   forbidden: 'unreachable',
 }
 
-/** What went wrong, for a visitor. What the service says of it is for whoever built the page. */
+/** Returns the error text for visitors. The service's own message is for the developer of the page. */
 export const wordsFor = ({ code }: ReparteeError, labels: Labels): string => labels[LABELS[code] ?? 'failed']

@@ -14,10 +14,10 @@ import { Log } from './log.ts'
 import { makePanel, type Panel, Welcome } from './panel.ts'
 import { followScreen, isPhone, keepFocus } from './phone.ts'
 
-/** Tells the page what happens. */
+/** Dispatches an event to the page. */
 export type Tell = (event: 'open' | 'close' | 'message' | 'error', detail: object) => void
 
-/** One chat in a page: what is seen of it, and the conversation behind it. */
+/** A chat in a page: its visible parts and its conversation. */
 export class ChatView {
   readonly root: HTMLElement
   readonly #options: ChatOptions
@@ -30,13 +30,13 @@ export class ChatView {
   readonly #composer: Composer
   readonly #log: Log
   readonly #panel: Panel
-  /** Undefined where the chat is a part of the page. */
+  /** Undefined if the chat is embedded in the page. */
   readonly #launcher: HTMLElement | undefined
   readonly #host: HTMLElement
   readonly #end: (() => void)[] = []
   #isOpen = false
   #isIntroduced = false
-  /** What had the focus when the chat was opened. */
+  /** The element that was focused before the chat opened. */
   #before: HTMLElement | undefined
 
   constructor(host: HTMLElement, options: ChatOptions, tell: Tell) {
@@ -59,7 +59,7 @@ export class ChatView {
       },
       retry: (reply: Reply) => {
         this.#conversation.retry(reply)
-        // The button that had the focus is gone.
+        // The focused button no longer exists.
         this.#focus()
       },
       rate: this.#conversation.rate.bind(this.#conversation),
@@ -98,11 +98,11 @@ export class ChatView {
     return this.#isOpen
   }
 
-  /** When it stands in the page, and its surroundings are known. */
+  /** Called when the view is in the page, so that its surroundings are known. */
   ready(): void {
     this.#turnTo()
     if (this.#launcher === undefined) this.#show()
-    // A chat that filled the screen would hide the page that was gone to.
+    // On a phone the chat would cover the page that the visitor navigated to.
     else if (this.#memory.kept.isOpen && !isPhone()) this.#show()
   }
 
@@ -125,12 +125,12 @@ export class ChatView {
     this.#tell('close', {})
   }
 
-  /** Sends a message of the visitor. What cannot be sent now is put where the visitor can send it. */
+  /** Sends a visitor's message. If it cannot be sent now, puts it into the message field. */
   async send(text: string): Promise<void> {
     if (text.trim() === '') return
     const isThere = await this.#restore()
     const context = isThere ? await contextOf(this.#options.context) : undefined
-    // The chat was taken out of the page meanwhile.
+    // The chat was removed from the page.
     if (!this.root.isConnected) return
     const isSent = isThere && this.#conversation.send(text, context)
     if (!isSent && this.#composer.text === '') this.#composer.text = text
@@ -166,7 +166,7 @@ export class ChatView {
   }
 
   #focus(): void {
-    // The keyboard of a phone would cover what there is to read.
+    // A phone's keyboard would cover the messages.
     if (matchMedia('(pointer: coarse)').matches) this.#panel.element.focus()
     else this.#composer.focus()
   }
@@ -176,7 +176,7 @@ export class ChatView {
     before?.focus()
   }
 
-  /** What the page does not say the agent says itself. */
+  /** Loads a greeting or starters that the page does not set from the agent's profile. */
   async #introduce(): Promise<void> {
     const { agentId, greeting, starters } = this.#options
     if (this.#isIntroduced || (greeting !== undefined && starters !== undefined)) return
@@ -185,12 +185,12 @@ export class ChatView {
       const { profile } = await agents.profile(this.#service, agentId)
       this.#welcome.fill({ greeting: greeting ?? profile.greeting, starters: starters ?? profile.starters })
     } catch {
-      // What is wrong is told when something is sent.
+      // Sending a message will report the error.
       this.#isIntroduced = false
     }
   }
 
-  /** Resolves to whether the conversation is there; where it is not, that is shown. */
+  /** Resolves to whether the conversation is loaded. If loading fails, shows the problem. */
   async #restore(): Promise<boolean> {
     const again = () => {
       this.#focus()
@@ -245,7 +245,7 @@ export class ChatView {
     this.#tell('message', { role: 'agent', id, html, sources, sessionId: this.#conversation.sessionId })
   }
 
-  /** Questions to begin with are there until there is a message. */
+  /** Shows the starters only while there are no messages. */
   #blank(): void {
     this.root.classList.toggle('blank', this.#conversation.entries.length === 0 && !this.#conversation.isLoading)
   }
@@ -278,12 +278,12 @@ export class ChatView {
     if (event.key === 'Tab' && isPhone()) keepFocus(event, this.#panel.element)
   }
 
-  /** A chat that fills the screen is all that there is of the page meanwhile. */
+  /** A chat that fills the screen is modal. */
   #fit = (): void => {
     if (this.#launcher !== undefined) this.#panel.element.ariaModal = String(isPhone())
   }
 
-  /** The direction of writing is that of the page, which may change. */
+  /** Uses the page's text direction, which can change. */
   #turnTo(): void {
     const { direction } = getComputedStyle(placeOf(this.#host))
     const isToldBy = this.#options.lang ?? (document.documentElement.dir === '' ? this.root.lang : '')
@@ -303,17 +303,17 @@ export class ChatView {
   }
 }
 
-/** What says how it is written around the chat. One that floats stands beside the body, and goes by what that says. */
+/** The element that determines language and direction. A floating chat is next to the body and uses the body's. */
 const placeOf = (host: HTMLElement): Element => (host.parentElement === document.documentElement ? document.body : host)
 
-/** What is typed stays in the chat: seen from the page it happens to no field, and its shortcuts would take it for themselves. */
+/** Stops key events from reaching the page. Its shortcuts would react to them, because they do not see a text field as the target. */
 function keepTyping(event: KeyboardEvent): void {
   const { key, target, metaKey, ctrlKey, altKey } = event
   const isShortcut = metaKey || ctrlKey !== altKey || /^(Escape|Tab|F\d+)$/.test(key)
   if (target instanceof HTMLTextAreaElement && !isShortcut) event.stopPropagation()
 }
 
-/** Requests wait while the device has no network, and are not used up in trying. */
+/** Creates a connection whose requests wait while the device is offline, instead of using up retries. */
 function toConnection({ baseUrl, tokenUrl, getToken }: ChatOptions): Connection {
   const waitingFetch: typeof fetch = async (input, init) => {
     await untilOnline(init?.signal)

@@ -1,11 +1,11 @@
 import type { Labels } from '../labels/labels.ts'
 import { h, icon } from './dom.ts'
 
-/** As the service takes at most, unless it is set otherwise. */
+/** The default limit of the service. */
 const MAX_CHARS = '32000'
 const MAX_HEIGHT_PX = 160
 
-/** Where the visitor writes. Enter sends, with Shift it begins a line. */
+/** The message field. Enter sends; Shift+Enter starts a new line. */
 export class Composer {
   readonly element: HTMLFormElement
   readonly #labels: Labels
@@ -50,7 +50,7 @@ export class Composer {
     this.#field.focus()
   }
 
-  /** While a reply is written its button stops it. */
+  /** While a reply is generated, the button stops it. */
   busy(isBusy: boolean): void {
     this.#isBusy = isBusy
     const name = isBusy ? 'stop' : 'send'
@@ -61,7 +61,7 @@ export class Composer {
   }
 
   #keyDown(event: KeyboardEvent): void {
-    // Enter also ends the word that an input method is composing; Safari tells that by its old code alone.
+    // Enter also confirms the word of an input method. Safari reports this only by the key code 229.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
     if (!this.#isBusy) this.#submit()
@@ -76,7 +76,7 @@ export class Composer {
   }
 
   #update(): void {
-    // A button that is disabled would lose the focus.
+    // A disabled button would lose the focus.
     this.#button.ariaDisabled = String(!this.#isBusy && this.text.trim() === '')
     const { style } = this.#field
     style.height = 'auto'

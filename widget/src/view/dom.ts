@@ -1,7 +1,7 @@
 type Attribute = string | boolean | undefined | ((event: never) => void)
 type Child = Node | string | false | undefined
 
-/** Makes an element. Functions are listeners of the event that they are named by; `true` is an attribute without a value. */
+/** Creates an element. Function values become listeners of the event with that name; `true` becomes an attribute without a value. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Record<string, Attribute> = {},
@@ -16,13 +16,13 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** A button that shows an icon, and is told by its name. */
+/** Creates an icon button with an accessible name. */
 export const iconButton = (name: string, label: string, click: () => void, attributes: Record<string, Attribute> = {}) =>
   h('button', { type: 'button', class: 'icon', 'aria-label': label, title: label, click, ...attributes }, icon(name))
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** Lines on a square of 24. */
+/** Paths on a 24 × 24 grid. */
 const ICONS: Record<string, string> = {
   chat: 'M5 4.5h14a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2h-7l-5 4v-4H5a2 2 0 0 1-2-2v-8a2 2 0 0 1 2-2zM8 9h8M8 12.5h5',
   close: 'M6 6l12 12M18 6L6 18',

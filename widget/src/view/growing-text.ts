@@ -1,11 +1,11 @@
 import { h } from './dom.ts'
 import { plainText } from './safe-html.ts'
 
-/** A part ends with a line, or else with a word, or else after so many characters. */
+/** A part ends after a line, else after a word, else after this many characters. */
 const PART_CHARS = 2_000
 const PART = /^(?:.{0,1999}\n|.{0,1999} |.{1,2000})/su
 
-/** Text that grows at its end. Its parts look like one text, and only the last of them changes, so that a long text costs no more than a short one. */
+/** Text that grows at its end. It consists of parts and only the last part changes, so a long text costs no more than a short one. */
 export class GrowingText {
   readonly #place: HTMLElement
   #last = newPart()
@@ -16,7 +16,7 @@ export class GrowingText {
     this.#place = place
   }
 
-  /** Shows a text that begins with the text of the last call. If the place holds something else by now, the text may be any. */
+  /** Shows a text that begins with the text of the previous call. If the element's content was replaced, any text is allowed. */
   show(text: string): void {
     if (this.#last.parentNode !== this.#place) {
       this.#from = 0

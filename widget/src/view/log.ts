@@ -3,12 +3,12 @@ import type { Labels } from '../labels/labels.ts'
 import { h, iconButton } from './dom.ts'
 import { type ReplyActions, ReplyView } from './reply-view.ts'
 
-/** As many as are shown at first of a long conversation, and more whenever its top is reached. */
+/** Number of messages shown at first, and added each time the reader reaches the top. */
 const AT_ONCE = 40
-/** So near to the end the reader is at the end. */
+/** Within this distance the reader counts as being at the end. */
 const END_PX = 48
 
-/** The messages, newest last. Whoever reads at the end stays at the end; whoever has scrolled up is left alone. */
+/** The messages, newest last. A reader at the end stays at the end. A reader who has scrolled up is not moved. */
 export class Log {
   readonly element: HTMLElement
   readonly #labels: Labels
@@ -17,9 +17,9 @@ export class Log {
   readonly #log: HTMLElement
   readonly #toEnd: HTMLElement
   readonly #views = new Map<Entry, ReplyView>()
-  /** Replies whose text waits for the next frame. */
+  /** Replies whose text is updated in the next frame. */
   readonly #growing = new Set<Entry>()
-  /** Replies of the history are asked about when they are seen. */
+  /** Triggers loading the details of replies from the history when they become visible. */
   readonly #seen: IntersectionObserver
   readonly #resized: ResizeObserver
   #earlier: Entry[] = []
@@ -53,7 +53,7 @@ export class Log {
     this.#stay()
   }
 
-  /** Shows what became of an entry: of text that is being written all that came since the last frame, and anything else at once, because a page in the background has no frames. */
+  /** Updates an entry: growing text once per frame, other changes immediately, because a page in the background has no frames. */
   change(entry: Entry): void {
     if (entry.role === 'user' || entry.state !== 'writing') this.#update(entry)
     else if (!this.#growing.has(entry)) {
@@ -70,7 +70,7 @@ export class Log {
     this.#stay()
   }
 
-  /** Shows another conversation, from its end. It is not read out. */
+  /** Shows another conversation, scrolled to its end, without announcing it to screen readers. */
   replace(entries: Entry[]): void {
     this.#views.clear()
     this.#log.ariaBusy = 'true'
@@ -88,7 +88,7 @@ export class Log {
     this.#toEnd.hidden = true
   }
 
-  /** The button goes away, and must not take the focus along. */
+  /** Moves the focus to the log, because the button is hidden afterwards. */
   #goToEnd(): void {
     this.toEnd()
     this.#log.focus()

@@ -7,14 +7,14 @@ import { chips } from './reply-view.ts'
 
 export interface Panel {
   element: HTMLElement
-  /** What is the matter with the connection, or nothing. */
+  /** Shows a connection problem. An empty text hides it. */
   notice(text: string): void
-  /** Where the history could not be loaded. */
+  /** Shows that the history could not be loaded. Undefined hides it. */
   problem(text: string | undefined, retry: () => void): void
   say(text: string): void
 }
 
-/** The frame of a chat: its head, messages, notices and the place to write. */
+/** Creates the frame of a chat: header, messages, notices and composer. */
 export function makePanel(
   labels: Labels,
   options: ChatOptions,
@@ -51,7 +51,7 @@ export function makePanel(
   }
 }
 
-/** What stands above the first message. */
+/** The content above the first message. */
 export class Welcome {
   readonly element = h('div', { class: 'welcome' })
   readonly #labels: Labels

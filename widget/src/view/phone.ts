@@ -1,13 +1,13 @@
-/** Where the chat fills the screen. */
+/** Screens on which the chat fills the screen. */
 const PHONE = matchMedia('(max-width: 480px)')
 
 export const isPhone = (): boolean => PHONE.matches
 
-/** Keeps an element as high as what is left above the keyboard of a phone, and tells when the kind of screen changes. Returns what ends that. */
+/** Fits an element above a phone's keyboard, and calls back when the kind of screen changes. Returns a function that stops both. */
 export function followScreen(element: HTMLElement, onChange: () => void): () => void {
   const view = window.visualViewport
   const fit = () => {
-    // What is enlarged by two fingers is to be enlarged, and not fitted in again.
+    // A pinch zoom must not be undone.
     if (view === null || !isPhone() || view.scale > 1.01) return
     element.style.setProperty('--_height', `${view.height}px`)
     element.style.setProperty('--_top', `${view.offsetTop}px`)
@@ -21,7 +21,7 @@ export function followScreen(element: HTMLElement, onChange: () => void): () => 
   }
 }
 
-/** Where a chat fills the screen, the page behind it is not reached by Tab. */
+/** Traps the Tab key in a chat that fills the screen, so that focus does not reach the page. */
 export function keepFocus(event: KeyboardEvent, panel: HTMLElement): void {
   const stops = [...panel.querySelectorAll<HTMLElement>('button, a[href], summary, textarea, [tabindex="0"]')].filter(
     (element) => element.checkVisibility?.() !== false,

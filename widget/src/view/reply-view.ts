@@ -6,16 +6,15 @@ import { GrowingText } from './growing-text.ts'
 import { safeHtml } from './safe-html.ts'
 import { sourceList } from './source-list.ts'
 
-/** What can be done with a reply. */
 export interface ReplyActions {
   ask(question: string): void
   retry(reply: Reply): void
   rate(reply: Reply, rating: 'up' | 'down'): void
-  /** Tells those who cannot see it. */
+  /** Announces a text to screen readers. */
   say(text: string): void
 }
 
-/** A reply as it is shown: text that grows, then the whole of it with what belongs to it. */
+/** A reply as displayed: growing text, then the complete reply with its sources and buttons. */
 export class ReplyView {
   readonly element: HTMLElement
   readonly #reply: Reply
@@ -24,7 +23,7 @@ export class ReplyView {
   readonly #body = h('div', { class: 'body', dir: 'auto' })
   readonly #text = new GrowingText(this.#body)
   readonly #after = h('div', { class: 'after' })
-  /** It was there before, and is not news when its sources come. */
+  /** A reply from the history. It is not announced when its sources arrive. */
   readonly #isOld: boolean
   #shown = ''
   #thumbs: HTMLElement[] = []
@@ -38,12 +37,12 @@ export class ReplyView {
     this.update()
   }
 
-  /** Shows what became of the reply, and touches no more than that: who reads or has the focus there is not disturbed. */
+  /** Shows the changes of the reply and nothing else, so that readers and the focus are not disturbed. */
   update(): void {
     const { state, text, content, format, sources, followUps, rating } = this.#reply
     const isGrowing = state === 'waiting' || state === 'writing'
     this.element.dataset.state = state
-    // What is read out is the whole reply, once, and not piece after piece of it.
+    // Screen readers announce the complete reply once, not piece by piece.
     this.element.ariaLive = isGrowing || this.#isOld ? 'off' : null
     if (isGrowing) this.#grow(text)
     const shown = isGrowing ? '' : JSON.stringify([state, content, format, sources, followUps])
@@ -62,7 +61,7 @@ export class ReplyView {
     const { state, text, content, format, sources } = this.#reply
     const list = sources.length > 0 ? sourceList(sources, this.#labels) : undefined
     const isWhole = content !== undefined
-    // Text that is there is put in again, because only what is put in now is read out.
+    // Inserts the text again, because screen readers announce only inserted content.
     this.#body.replaceChildren(...(isWhole ? [safeHtml(content, format, list?.toMark)] : []))
     if (!isWhole && text !== '') this.#text.show(text)
     const parts = [
@@ -101,7 +100,7 @@ export class ReplyView {
         () => this.#actions.say(copied),
         () => {},
       )
-    // Pages that did not come by https have no clipboard.
+    // Pages served over plain HTTP have no clipboard.
     const isCopied = 'clipboard' in navigator
     return h('div', { class: 'tools' }, ...this.#thumbs, isCopied && iconButton('copy', copy, copyReply))
   }
@@ -117,7 +116,7 @@ export class ReplyView {
   }
 }
 
-/** Questions to choose from. */
+/** Suggested questions as buttons. */
 export const chips = (questions: string[], label: string, ask: (question: string) => void): HTMLElement =>
   h(
     'div',

@@ -6,14 +6,14 @@ interface Policy {
 
 let policy: Policy | undefined
 
-/** Pages may demand that text becomes elements by a named policy only (Trusted Types). It lets text through as it is, because what is parsed here is inert, and copied element by element. */
+/** Satisfies pages that require Trusted Types. The policy returns the text unchanged, because parsed HTML is inert and copied element by element. */
 function toTrusted(html: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: { createPolicy(name: string, rules: Policy): Policy } }
   policy ??= trustedTypes?.createPolicy('repartee', { createHTML: (text) => text })
   return policy?.createHTML(html) ?? html
 }
 
-/** All that a reply may hold, and the attributes of it. */
+/** The allowed elements and their attributes. */
 const ALLOWED: Record<string, string[]> = {
   ...Object.fromEntries(
     'p br hr h1 h2 h3 h4 h5 h6 blockquote pre strong em del ul li table thead tbody tr'.split(' ').map((tag) => [tag, []]),
@@ -26,19 +26,18 @@ const ALLOWED: Record<string, string[]> = {
   td: ['style'],
   input: ['checked'],
 }
-/** Others that are not allowed leave what stands in them. */
+/** These are removed with their content. Other elements that are not allowed are replaced by their content. */
 const DROPPED = /^(script|style|template|iframe|object|embed|svg|math|noscript|textarea|select|title|head)$/
 const LINK = /^(https?|mailto):/i
 const IMAGE = /^https?:/i
 const MARK = /\[(\d{1,3})\]/
 
-/** What stands for the mark `[n]` of a citation. */
+/** Returns the element for a citation mark `[n]`. */
 export type ToMark = (n: number) => Node | undefined
 
 /**
- * A reply as elements of this page. The service has made HTML safe; here only what is on a short list is copied nevertheless, so that it
- * takes two faults, and not one, for anything of a reply to act. Markdown is shown as it is written, and so is what has no elements, such as an imported
- * reply. As long as the format is not known nothing is loaded: an image in Markdown was checked by nobody.
+ * Returns a reply as DOM nodes. The service sanitizes HTML; the allowlist here is a second defense. Markdown and replies without
+ * elements, such as imported ones, are shown as plain text. Images load only if the format is known: nobody checked those in Markdown.
  */
 export function safeHtml(content: string, format: 'html' | 'markdown' | undefined, toMark?: ToMark): Node {
   if (format === 'markdown' || !content.trimStart().startsWith('<')) return h('p', { class: 'plain' }, content)
@@ -46,7 +45,7 @@ export function safeHtml(content: string, format: 'html' | 'markdown' | undefine
   try {
     copy(parse(content), fragment, { toMark, loads: format === 'html' })
   } catch {
-    // The page does not allow the policy.
+    // The page's policy forbids creating the Trusted Types policy.
     return h('p', { class: 'plain' }, content.replace(/<[^<>]*>/g, ''))
   }
   return fragment
@@ -54,12 +53,12 @@ export function safeHtml(content: string, format: 'html' | 'markdown' | undefine
 
 interface Copying {
   toMark: ToMark | undefined
-  /** Images are shown. */
+  /** Whether images are loaded. */
   loads: boolean
 }
 
 function parse(html: string): Node {
-  // Written as an attribute that styles: a page that forbids those would be told of a violation.
+  // An attribute instead of a style: pages that forbid inline styles would report a violation.
   const text = html.replace(/ style="text-align: ?(left|right|center);?"/g, ' align="$1"')
   return new DOMParser().parseFromString(toTrusted(text), 'text/html').body
 }
@@ -92,7 +91,7 @@ function copyElement(from: Element, tag: string, names: string[], to: Node, how:
       ['disabled', ''],
     ])
       element.setAttribute(name!, value!)
-  // What is wider than the chat is scrolled, also by keyboard.
+  // Wide code scrolls, also by keyboard.
   if (tag === 'pre') element.setAttribute('tabindex', '0')
   const align = /^(left|right|center)$/.exec(from.getAttribute('align') ?? '')?.[0]
   if (align !== undefined) element.style.textAlign = align
@@ -110,13 +109,13 @@ function isAllowed(tag: string, name: string, value: string): boolean {
 function copyText(text: string, to: Node, toMark: ToMark | undefined): void {
   if (toMark === undefined) return void to.appendChild(document.createTextNode(text))
   for (const [i, part] of text.split(MARK).entries()) {
-    // Every second part is the number of a mark.
+    // Every second part is the number of a citation mark.
     const mark = i % 2 === 1 ? (toMark(Number(part)) ?? document.createTextNode(`[${part}]`)) : undefined
     to.appendChild(mark ?? document.createTextNode(part))
   }
 }
 
-/** Markdown that is not whole yet, without the marks that would only flicker. */
+/** Returns partial Markdown without the marks that would flicker. */
 export const plainText = (markdown: string): string =>
   markdown
     .replace(/^#{1,6} /gm, '')

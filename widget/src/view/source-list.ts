@@ -3,7 +3,7 @@ import { filled, type Labels } from '../labels/labels.ts'
 import { h, icon } from './dom.ts'
 import type { ToMark } from './safe-html.ts'
 
-/** The sources of a reply as cards, and the marks in the text that lead to them. */
+/** Renders the sources of a reply as cards, and the citation marks that open them. */
 export function sourceList(sources: CitedSource[], labels: Labels): { element: HTMLElement; toMark: ToMark } {
   const cards = new Map(sources.map((source) => [source.index, card(source, labels)]))
   const items = [...cards.values()].map(({ item }) => item)
