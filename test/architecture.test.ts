@@ -21,7 +21,6 @@ const floorOf = new Map(FLOORS.flatMap((folders, floor) => folders.map((folder) 
 
 /** Files that are longer than others may be: each should be divided. */
 const LONG = new Set([
-  'src/knowledge/ingest/ingest.ts',
   'src/config/settings.ts',
   'src/store/knowledge/reader.ts',
   'src/store/knowledge/postgres/postgres-knowledge.ts',
