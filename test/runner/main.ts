@@ -22,7 +22,7 @@ const TEST_TIMEOUT_MS = 900_000
 const EMBEDDED = ['test/**/*.test.ts']
 /** Without the tests that are the same on both engines. */
 const ON_POSTGRES = [
-  'test/spec/!(prompt-injection|prompts|known-faults-content|known-faults-access|4.6-send-message-html|8-limits).test.ts',
+  'test/spec/!(prompt-injection|prompts|hostile-content|access-attacks|4.6-send-message-html|8-limits).test.ts',
   'test/fault/!(clock|memory|overload|slow-readers|threads).test.ts',
 ]
 
