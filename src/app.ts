@@ -61,35 +61,36 @@ export interface App {
 
 /** Builds the service from its settings. All wiring is here. Throws if the data folder cannot be used. */
 export async function openApp(config: Config): Promise<App> {
-  const opened: (() => unknown)[] = []
+  const opened = new AsyncDisposableStack()
   try {
     return await open(config, opened)
   } catch (error) {
     // Open resources would keep the process alive.
-    for (const close of opened.reverse()) await Promise.resolve(close()).catch(() => {})
+    await opened.disposeAsync().catch(() => {})
     throw error
   }
 }
 
-async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
+/** `opened`: gets everything that must be closed, in the order of opening. */
+async function open(config: Config, opened: AsyncDisposableStack): Promise<App> {
   const log = openLog(config.logLevel ?? 'info')
   const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
   // Readable only by the owner, because it contains conversations.
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const lock = lockFolder(config.data)
-  opened.push(() => lock.release())
+  opened.defer(() => lock.release())
   const metrics = new Metrics()
   const traces = await openTraces(config, warn)
-  opened.push(() => traces?.close())
+  opened.defer(() => traces?.close())
   const tracer = traces?.tracer ?? noTracer
   const db = meterDatabase(await openDatabase(config, warn), metrics)
-  opened.push(() => db.close())
+  opened.defer(() => db.close())
   const agents = new AgentCache(db)
   const keys = new KeyCache(db, Date.now, await openTokenSecret(db, config.tokenSecret))
   const webhooks = new WebhookCache(db, Date.now, newId)
   const replicas = await joinReplicas(config, db, { agents, keys, webhooks }, warn)
   const peers: Peers = replicas ?? new NoPeers(newId, () => recover(deps))
-  opened.push(() => peers.close())
+  opened.defer(() => peers.close())
   const knowledge = openKnowledge({
     place:
       config.databaseUrl === undefined
@@ -109,6 +110,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     siteTurnMs: config.siteTurnMs,
     warn,
   })
+  opened.defer(() => knowledge.close())
   knowledge.onDocumentEnded((outcome) => metrics.documentEnded(outcome))
   const prices = readPrices(config)
   const parts: Omit<Deps, 'embedder'> = {
@@ -139,7 +141,10 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     newId,
     warn,
   }
+  opened.defer(() => parts.background.close())
+  opened.defer(() => parts.webhookWorker.close())
   const embedder = new KnowledgeEmbedder(parts)
+  opened.defer(() => embedder.close())
   const documentEvents = new DocumentEvents(parts)
   const deps: Deps = { ...parts, embedder }
   checkDefaultModel(deps)
@@ -155,6 +160,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   deps.background.run('agents could not be looked through', () => embedder.start())
 
   const upkeep = startUpkeep({ ...deps, documentEvents })
+  opened.defer(() => upkeep.stop())
   const health: Health = { state: 'starting' }
   const server = openServer({
     deps,
@@ -184,15 +190,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
       if (config.leaveMs > 0) await leave(listeners, health, config.leaveMs)
       health.state = 'stopping'
       await drain(deps, server, listeners, config.drainMs)
-      upkeep.stop()
-      embedder.close()
-      await deps.webhookWorker.close()
-      await deps.background.close()
-      await traces?.close()
-      await knowledge.close()
-      await peers.close()
-      await db.close()
-      lock.release()
+      await opened.disposeAsync()
     },
   }
 }
