@@ -8,7 +8,7 @@ import type { TurnDeps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
 import { errorOf } from './fail-turn.ts'
 import { draftReply, type OpenTurn, runTurn, type TurnInput, type TurnObserver } from './run-turn.ts'
-import { storeReply } from './store-reply.ts'
+import { storeReply, type WriteReply } from './store-reply.ts'
 
 export interface AnswerOnceInput extends Omit<TurnInput, 'sessionId' | 'session'> {
   /** The conversation before the message, oldest first. The caller stores it. */
@@ -29,19 +29,11 @@ export async function answerOnce(deps: TurnDeps, asked: AnswerOnceInput, observe
     try {
       const draft = await draftReply(deps, turn, open, input, observer)
       const createdAt = Math.max(deps.clock(), userMessage.createdAt)
-      return await storeReply(
-        deps,
-        turn,
-        { open, draft, createdAt },
-        {
-          input,
-          observer,
-          write: async (_reply, alongside) => {
-            if (alongside.length > 0) await deps.db.write(alongside)
-            return true
-          },
-        },
-      )
+      const write: WriteReply = async (_reply, alongside) => {
+        if (alongside.length > 0) await deps.db.write(alongside)
+        return true
+      }
+      return await storeReply(deps, turn, { input, observer, open, draft, createdAt, write })
     } catch (thrown) {
       // Nothing is stored, so the error names no message.
       const { code, message, retryAfter, quota, cause } = errorOf(turn, userMessage.id, thrown)

@@ -10,7 +10,7 @@ import type { Exchange } from './exchange.ts'
 import { endTurn, errorOf, isGone } from './fail-turn.ts'
 import { getHead } from './read-message.ts'
 import { draftReply, type OpenTurn, runTurn, sessionsFor, type TurnInput, type TurnObserver } from './run-turn.ts'
-import { storeReply } from './store-reply.ts'
+import { storeReply, type WriteReply } from './store-reply.ts'
 import type { Turn } from './turn.ts'
 import { leaseRequestOf, toLease } from './turns.ts'
 
@@ -32,20 +32,12 @@ export async function regenerate(deps: TurnDeps, input: RegenerateInput, observe
     const { userMessage, createdAt } = open
     try {
       const draft = await draftReply(deps, turn, open, input, observer)
-      return await storeReply(
-        deps,
-        turn,
-        { open, draft, createdAt },
-        {
-          input,
-          observer,
-          write: async (reply, alongside) => {
-            if (turn.stopped === 'cancelled') throw errorOf(turn, userMessage.id, undefined)
-            const replacedAt = Math.max(deps.clock(), userMessage.createdAt)
-            return replaceReply(deps.db, toLease(turn), userMessage.id, reply, replacedAt, alongside)
-          },
-        },
-      )
+      const write: WriteReply = async (reply, alongside) => {
+        if (turn.stopped === 'cancelled') throw errorOf(turn, userMessage.id, undefined)
+        const replacedAt = Math.max(deps.clock(), userMessage.createdAt)
+        return replaceReply(deps.db, toLease(turn), userMessage.id, reply, replacedAt, alongside)
+      }
+      return await storeReply(deps, turn, { input, observer, open, draft, createdAt, write })
     } catch (thrown) {
       throw await giveBack(deps, turn, open.replyId, thrown)
     }

@@ -10,7 +10,7 @@ import { findSession } from '../store/tables/sessions.ts'
 import { agentEnd, agentSpan } from '../traces/gen-ai.ts'
 import type { TurnDeps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
-import { isGone } from './fail-turn.ts'
+import { errorOf, isGone } from './fail-turn.ts'
 import type { Turn } from './turn.ts'
 
 /** The callbacks and conditions of a caller that observes a turn. */
@@ -68,11 +68,11 @@ export function runTurn(
       meterTurn(deps, turn, exchange.trace?.finish === 'cancelled' ? 'cancelled' : 'ok')
       turn.finish({ exchange })
       return exchange
-    } catch (error) {
-      if (turn.messageId !== undefined && error instanceof ReparteeError) {
-        meterTurn(deps, turn, error.code === 'turn_cancelled' ? 'cancelled' : error.code)
-        turn.finish({ error })
-      }
+    } catch (thrown) {
+      if (turn.messageId === undefined) throw thrown
+      const error = thrown instanceof ReparteeError ? thrown : errorOf(turn, turn.messageId, thrown)
+      meterTurn(deps, turn, error.code === 'turn_cancelled' ? 'cancelled' : error.code)
+      turn.finish({ error })
       throw error
     } finally {
       if (turn.messageId === undefined && turn.position !== undefined) peers.leave(agent.id, sessionId, turn.position)

@@ -10,7 +10,7 @@ import type { Exchange } from './exchange.ts'
 import { failTurn, takeBackBegin } from './fail-turn.ts'
 import { nameAfterFirstTurn } from './name-session.ts'
 import { draftReply, type OpenTurn, runTurn, sessionsFor, type TurnInput, type TurnObserver } from './run-turn.ts'
-import { storeReply } from './store-reply.ts'
+import { storeReply, type WriteReply } from './store-reply.ts'
 import { summariseIfLong } from './summarise.ts'
 import type { Turn } from './turn.ts'
 import { leaseRequestOf, toLease } from './turns.ts'
@@ -36,19 +36,11 @@ export async function sendMessage(deps: TurnDeps, input: SendInput, observer: Tu
     try {
       const draft = await draftReply(deps, turn, open, input, observer)
       const createdAt = Math.max(deps.clock(), userMessage.createdAt)
-      exchange = await storeReply(
-        deps,
-        turn,
-        { open, draft, createdAt },
-        {
-          input,
-          observer,
-          write: (reply, alongside) => {
-            const state = turn.stopped === 'cancelled' ? 'cancelled' : 'done'
-            return completeTurn(deps.db, toLease(turn), open.seq, state, reply, alongside)
-          },
-        },
-      )
+      const write: WriteReply = (reply, alongside) => {
+        const state = turn.stopped === 'cancelled' ? 'cancelled' : 'done'
+        return completeTurn(deps.db, toLease(turn), open.seq, state, reply, alongside)
+      }
+      exchange = await storeReply(deps, turn, { input, observer, open, draft, createdAt, write })
     } catch (thrown) {
       throw await failTurn(deps, turn, userMessage, thrown)
     }
@@ -64,9 +56,9 @@ async function storeQuestion(deps: TurnDeps, turn: Turn, input: SendInput): Prom
   for await (const session of sessionsFor(deps, turn, input)) {
     await input.refuse?.(session)
     const { userMessage, past, isContinued } = await readQuestion(deps, session, input.message)
-    const hold = leaseRequestOf(deps, turn, session)
-    const place = toLease(turn)
-    const begun = isContinued ? continueTurn(db, place, hold, userMessage.id) : beginTurn(db, place, hold, userMessage)
+    const lease = toLease(turn)
+    const request = leaseRequestOf(deps, turn, session)
+    const begun = isContinued ? continueTurn(db, lease, request, userMessage.id) : beginTurn(db, lease, request, userMessage)
     begun.catch(() => takeBackBegin(deps, turn, userMessage.id))
     if (!(await begun)) continue
     turn.replyId = newId()

@@ -17,16 +17,21 @@ const TRY_AGAIN_MS = 200
 /** Writes a reply and ends its turn in one transaction with `alongside`. Resolves to false if another turn has the session. */
 export type WriteReply = (reply: StoredReply, alongside: Statement[]) => Promise<boolean>
 
+export interface ReplyToStore {
+  input: TurnInput
+  observer: TurnObserver
+  open: OpenTurn
+  draft: Draft
+  /** Of the reply, in milliseconds since 1970. */
+  createdAt: number
+  write: WriteReply
+}
+
 /**
  * Stores the reply of a turn, releases its session, and adds follow-ups. These do not delay the next message, and their failure does not fail the reply.
- * `createdAt` is the reply's creation time, in milliseconds since 1970.
  */
-export async function storeReply(
-  deps: TurnDeps,
-  turn: Turn,
-  { open, draft, createdAt }: { open: OpenTurn; draft: Draft; createdAt: number },
-  { input, observer, write }: { input: TurnInput; observer: TurnObserver; write: WriteReply },
-): Promise<Exchange> {
+export async function storeReply(deps: TurnDeps, turn: Turn, toStore: ReplyToStore): Promise<Exchange> {
+  const { input, observer, open, draft, createdAt, write } = toStore
   const exchange = toExchange(input, open, draft, createdAt)
   const reply = {
     ...exchange.aiMessage,
