@@ -15,7 +15,7 @@ export function openLog(level: string): Logger {
   return pino({ level, base: null, serializers: { err: (error: object) => error } }, output)
 }
 
-/** Returns the loggable part of an error and its causes. Excludes the messages of parsers, which quote their input, and those of providers. */
+/** Returns the loggable part of an error and its causes. Excludes the messages of parsers, which quote their input, and messages of providers. */
 export function toLogged(error: unknown): object {
   const { name, code, message, stack = '', cause } = error as Error & { code?: string }
   const frames = stack.slice(stack.indexOf('\n    at ') + 1)

@@ -17,7 +17,7 @@ export class KeyCache {
   readonly #db: Database
   readonly #clock: Clock
   readonly #held = new Map<string, ApiKey>()
-  /** Keys by id, for those that user tokens were made with. */
+  /** Keys by id, to check user tokens. */
   readonly #heldById = new Map<string, ApiKey>()
   /** Hashes of valid keys, by key. Checking and hashing a key takes 3 % of the time of a small request. */
   readonly #hashes = new Map<string, string>()

@@ -1,6 +1,6 @@
 import type { Terminal } from './command.ts'
 
-// Texts of documents and models are untrusted. They must not control the terminal (ESC, CSI and the like), nor reverse the reading direction.
+// Texts of documents and models are untrusted. They must not control the terminal (ESC, CSI and similar), nor reverse the reading direction.
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
 
 /** Returns untrusted text in printable form. Control characters and bidi marks, except line breaks and tabs, become U+FFFD. */

@@ -2,7 +2,7 @@ import type { Protocol, Provider } from '../models/provider.ts'
 import type { Config } from './config.ts'
 import { toOllamaUrl } from './parse-providers.ts'
 
-/** Returns the providers of this deployment: built-in ones that are configured, then those of the configuration. */
+/** Returns the providers of this deployment: configured built-in ones first, then the ones of `REPARTEE_PROVIDERS`. */
 export function providersOf(config: Config): Provider[] {
   const { openaiApiKey, openaiBaseUrl, anthropicApiKey, anthropicBaseUrl, googleBaseUrl, ollamaHost } = config
   const googleApiKey = config.googleApiKey ?? config.geminiApiKey

@@ -63,7 +63,7 @@ function orNone(found: Promise<Suggestion[]>): Promise<Suggestion[]> {
   return Promise.race([found, late]).finally(() => clearTimeout(timer))
 }
 
-/** Returns the model's suggestions, up to the number asked for. With a knowledge base: only those that it answers, with the search's confidence. */
+/** Returns the model's suggestions, up to the number asked for. With a knowledge base: only questions that it answers, with the search's confidence. */
 async function fromModel(deps: ReplyDeps, payer: Payer, { asked, reply, retrieval }: Answered): Promise<Suggestion[]> {
   const { agent } = payer
   const talk = transcript(

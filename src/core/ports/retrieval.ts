@@ -44,7 +44,7 @@ export interface Retrieval {
   language?: string
   /** True if the question can hardly be understood without the conversation. */
   elliptical?: boolean
-  /** The upper limit of an answer's confidence: the passages contain earlier messages' words, but not those of the question itself. */
+  /** The upper limit of an answer's confidence: the passages contain earlier messages' words, but no words of the question itself. */
   mostConfidence?: number
   /** The search method. */
   mode?: 'lexical' | 'hybrid'
