@@ -156,7 +156,7 @@ async function open(config: Config, opened: AsyncDisposableStack): Promise<App> 
   })
   await knowledge.start()
   deps.webhookWorker.start()
-  deps.background.run('documents could not be looked through for news of them', () => documentEvents.wakeAll())
+  deps.background.run('document events could not be checked', () => documentEvents.wakeAll())
   deps.background.run('agents could not be looked through', () => embedder.start())
 
   const upkeep = startUpkeep({ ...deps, documentEvents })

@@ -40,7 +40,7 @@ export function answerTurn(
 export async function streamTurn(deps: Deps, streams: EventStreams, call: Call<Contract['streamMessage']>): Promise<undefined> {
   const { session, params, request, reply, key } = call
   const question = await getQuestion(deps, session, params.messageId)
-  const hasEnded = (await turnStateOf(deps, session, question)) !== 'running' && deps.turns.find(question.id) === undefined
+  const hasEnded = deps.turns.find(question.id) === undefined && (await turnStateOf(deps, session, question)) !== 'running'
   const run = (hasEnded ? await findEndedRun(deps, session, question) : undefined) ?? question.id
   const lastEventId = request.headers['last-event-id'] as string | undefined
   if (hasEnded && lastEventId === eventId(run, 'end')) {
