@@ -6,7 +6,7 @@ import type { HistoryEntry, Role } from '../src/core/message.ts'
 import { newId } from '../src/core/platform/ids.ts'
 import type { Extract, Retrieval, Suggestion } from '../src/core/ports/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
-import type { TermStatistics } from '../src/knowledge/answer/question-terms.ts'
+import { statisticsOf } from '../src/knowledge/answer/question-terms.ts'
 import { candidatesAfter, suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
 import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
@@ -17,8 +17,10 @@ import { retrieve } from '../src/knowledge/query/retrieve.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
 import { acceptDocument } from '../src/store/knowledge/documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge/file.ts'
-import { KnowledgeIndex } from '../src/store/knowledge/reader.ts'
+import type { IndexRead } from '../src/store/knowledge/reader/index-read.ts'
+import { KnowledgeIndex } from '../src/store/knowledge/reader/knowledge-index.ts'
 import type { Task } from '../src/store/knowledge/tasks.ts'
+import { together, type Work } from '../src/store/knowledge/work.ts'
 import { readIndex } from './read-index.ts'
 
 export interface Item {
@@ -122,27 +124,24 @@ export class Base {
   }
 
   retrieve(query: string, history: HistoryEntry[] = [], topK = 6): Retrieval {
-    return readIndex(this.#index!, () => retrieve(this.#index!, { query, history, topK, filter: null }))
+    return this.within((read) => retrieve(read, { query, history, topK, filter: null }))
   }
 
   extract(question: string, history: HistoryEntry[], retrieval: Retrieval): Extract {
-    return readIndex(this.#index!, () => extractAnswer({ question, history, retrieval }, this.statistics))
+    return this.within((read) => extractAnswer({ question, history, retrieval }, statisticsOf(read)))
   }
 
   suggest(asked: string[], retrieval: Retrieval, count = 3): Suggestion[] {
     const input = { asked, retrieval, count, filter: null }
-    const ask = (query: string): Retrieval => this.retrieve(query, [], 5)
-    return readIndex(this.#index!, () => suggestQuestions(input, ask, candidatesAfter(input, []), this.statistics))
+    return this.within((read) => {
+      const ask = (queries: readonly string[]) =>
+        together(...queries.map((query) => retrieve(read, { query, history: [], topK: 5, filter: null })))
+      return suggestQuestions(input, { ask, statistics: statisticsOf(read), atOnce: 1 }, candidatesAfter(input, []))
+    })
   }
 
-  get statistics(): TermStatistics {
-    const index = this.#index!
-    return { passages: index.slots, frequency: (stem) => index.lists(`s${stem}`).df }
-  }
-
-  /** Runs `work` in a read of the index, where `statistics` is available. */
-  within<T>(work: () => T): T {
-    return this.#index!.read(work)
+  within<T>(work: (read: IndexRead) => Work<T>): T {
+    return readIndex(this.#index!, work)
   }
 
   close(): void {

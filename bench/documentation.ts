@@ -3,6 +3,7 @@
 // `products.ts` describes FOLDER. A pattern matches one wording, so a correct answer in other words counts as wrong. A reply can also
 // contain the fact and still not help. Reading the replies is more reliable.
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
+import { statisticsOf } from '../src/knowledge/answer/question-terms.ts'
 import { countWords, mean, percentile } from './measures.ts'
 import { askProducts, says } from './products.ts'
 
@@ -22,7 +23,7 @@ const [folder, only] = process.argv.slice(2)
 if (folder === undefined) throw new Error('usage: node bench/documentation.ts FOLDER [NAME,NAME…]')
 const rows: Row[] = []
 const products = await askProducts(folder, only, ({ product, base, asking, retrieval, gold }) => {
-  const { quotes, confidence, found } = base.within(() => extractAnswer({ ...asking, retrieval }, base.statistics))
+  const { quotes, confidence, found } = base.within((read) => extractAnswer({ ...asking, retrieval }, statisticsOf(read)))
   const text = quotes.map((quote) => quote.text).join('\n\n')
   rows.push({
     ...{ product, found, confidence, words: countWords(text) },

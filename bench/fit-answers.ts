@@ -3,6 +3,7 @@
 // FOLDER contains test collections with answers. Half of the questions are for training, the other half for evaluation.
 import { join } from 'node:path'
 import { describe, featureNames } from '../src/knowledge/answer/features.ts'
+import { statisticsOf } from '../src/knowledge/answer/question-terms.ts'
 import { Base, readSet } from './base.ts'
 import { holdsAnswer, mean } from './measures.ts'
 
@@ -28,7 +29,7 @@ async function choicesOf(folder: string, set: string): Promise<Choice[]> {
     .filter((_, i) => i % step === 0)
     .map((query) => {
       const { hits } = base.retrieve(query.text)
-      const { candidates } = base.within(() => describe({ question: query.text, history: [] }, hits, base.statistics))
+      const { candidates } = base.within((read) => describe({ question: query.text, history: [] }, hits, statisticsOf(read)))
       const right = candidates.map(({ hit, start, end }) => holdsAnswer(hits[hit]!.text.slice(start, end), query.golds))
       return { set, units: candidates.map((candidate) => candidate.features), right }
     })

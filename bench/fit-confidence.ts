@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import type { Retrieval } from '../src/core/ports/retrieval.ts'
 import { rank, signalsOf } from '../src/knowledge/answer/extract-answer.ts'
 import { describe } from '../src/knowledge/answer/features.ts'
+import { statisticsOf, type TermStatistics } from '../src/knowledge/answer/question-terms.ts'
 import { answerFeatures, type RetrievalSignals, retrievalFeatures } from '../src/knowledge/query/confidence.ts'
+import type { Work } from '../src/store/knowledge/work.ts'
 import { analyse } from '../src/text/analyse.ts'
 import { Base, type Item, type Query, readSet } from './base.ts'
 import { auc, balancedAccuracy } from './measures.ts'
@@ -31,9 +33,9 @@ const GROUP_COUNTS: Record<string, number> = { 'oob-a': 2 }
 const QUESTIONS = 800
 
 /** Returns the retriever's signals, computed from its results. */
-function signalsFrom(base: Base, { query, hits }: Retrieval): RetrievalSignals {
+function* signalsFrom({ passages, load, frequency }: TermStatistics, { query, hits }: Retrieval): Work<RetrievalSignals> {
   const best = hits[0]!
-  const { passages, frequency } = base.statistics
+  yield* load(query.split(' '))
   const held = new Set(analyse(`${best.title}\n${best.heading}\n${best.text}`).tokens.map((token) => token.stem))
   const terms = query.split(' ').map((stem) => ({ frequency: frequency(stem), weight: 1, inBest: held.has(stem) }))
   return { passages, terms, best: best.score, second: hits[1]?.score ?? 0 }
@@ -49,8 +51,8 @@ async function rowsOf(group: string, corpus: Item[], queries: Query[]): Promise<
     .flatMap(({ query, learned }): Row[] => {
       const retrieval = base.retrieve(query.text)
       if ((retrieval.hits[0]?.score ?? 0) <= 0) return []
-      return base.within(() => {
-        const described = describe({ question: query.text, history: [] }, retrieval.hits, base.statistics)
+      return base.within(function* (read) {
+        const described = yield* describe({ question: query.text, history: [] }, retrieval.hits, statisticsOf(read))
         const best = rank(described)[0]
         const positive = query.answerable && [...query.relevant].some((id) => ids.has(id))
         return best === undefined
@@ -60,7 +62,7 @@ async function rowsOf(group: string, corpus: Item[], queries: Query[]): Promise<
                 group,
                 learned,
                 positive,
-                retrieval: retrievalFeatures(signalsFrom(base, retrieval)),
+                retrieval: retrievalFeatures(yield* signalsFrom(statisticsOf(read), retrieval)),
                 answer: signalsOf(best.candidate, described),
               },
             ]

@@ -3,6 +3,7 @@
 // `products.ts` describes FOLDER. A quote is correct if it matches its question's pattern. Each product is evaluated with a fit on the others.
 import { extractAnswer, quoteSignalsOf, rank, signalsOf } from '../src/knowledge/answer/extract-answer.ts'
 import { describe } from '../src/knowledge/answer/features.ts'
+import { statisticsOf } from '../src/knowledge/answer/question-terms.ts'
 import { isBlock } from '../src/knowledge/answer/quotable.ts'
 import { answerConfidence, quoteFeatures } from '../src/knowledge/query/confidence.ts'
 import { auc } from './measures.ts'
@@ -42,14 +43,14 @@ console.log(
 
 /** Returns the row of a question. Empty if its best sentence is in running text. */
 function rowOf({ product, base, asking, retrieval, gold }: Asked): Row[] {
-  return base.within(() => {
-    const described = describe(asking, retrieval.hits, base.statistics)
+  return base.within(function* (read) {
+    const described = yield* describe(asking, retrieval.hits, statisticsOf(read))
     const ranked = rank(described)
     const best = ranked[0]?.candidate
     if (best === undefined || !isBlock(retrieval.hits[best.hit]!.text)) return []
     const answerable = answerConfidence(retrieval.confidence, signalsOf(best, described))
     const features = quoteFeatures(quoteSignalsOf(ranked, described, retrieval.hits, answerable))
-    const { quotes } = extractAnswer({ ...asking, retrieval }, base.statistics)
+    const { quotes } = yield* extractAnswer({ ...asking, retrieval }, statisticsOf(read))
     return [{ product, features, isRight: says(quotes.map(({ text }) => text).join('\n\n'), gold) }]
   })
 }

@@ -11,7 +11,7 @@ import type { PromptMessage } from '../src/core/ports/model.ts'
 import { retrieve } from '../src/knowledge/query/retrieve.ts'
 import { KnowledgeFile } from '../src/store/knowledge/file.ts'
 import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge/index/index.ts'
-import { KnowledgeIndex } from '../src/store/knowledge/reader.ts'
+import { KnowledgeIndex } from '../src/store/knowledge/reader/knowledge-index.ts'
 import type { Item } from './base.ts'
 import { readIndex } from './read-index.ts'
 
@@ -98,7 +98,7 @@ export class PeerBase {
   /** Returns the prompt that the peer would send. */
   prompt(instructions: string, history: HistoryEntry[], message: string): PromptMessage[] {
     const { pieces, place, history: newest } = this.#peer
-    const { hits } = readIndex(this.#index, () => retrieve(this.#index, { query: message, history, topK: pieces, filter: null }))
+    const { hits } = readIndex(this.#index, (read) => retrieve(read, { query: message, history, topK: pieces, filter: null }))
     const found = hits.map(({ text }) => text).join('\n\n')
     return [
       { role: 'system', content: place === 'system' ? `${instructions}\n\n${found}` : instructions },

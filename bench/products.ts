@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { HistoryEntry } from '../src/core/message.ts'
 import type { Retrieval } from '../src/core/ports/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
+import { statisticsOf } from '../src/knowledge/answer/question-terms.ts'
 import { Base } from './base.ts'
 
 /** A question, alone or in a conversation. */
@@ -42,7 +43,7 @@ export async function askProducts(folder: string, only: string | undefined, look
         const asking = { question, history: retrieval.standsAlone ? [] : [...history] }
         const expected = gold === undefined || answerable === false ? undefined : new RegExp(gold, 'i')
         if (gold !== undefined || answerable === false) look({ product, base, asking, retrieval, gold: expected })
-        const { quotes } = base.within(() => extractAnswer({ ...asking, retrieval }, base.statistics))
+        const { quotes } = base.within((read) => extractAnswer({ ...asking, retrieval }, statisticsOf(read)))
         history.push({ role: 'USER', content: question }, { role: 'AI', content: quotes.map(({ text }) => text).join('\n\n') })
       }
     }

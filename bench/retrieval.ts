@@ -10,7 +10,7 @@ import { gunzipSync } from 'node:zlib'
 import type { HistoryEntry, Role } from '../src/core/message.ts'
 import { retrieve } from '../src/knowledge/query/retrieve.ts'
 import { KnowledgeFile } from '../src/store/knowledge/file.ts'
-import { KnowledgeIndex } from '../src/store/knowledge/reader.ts'
+import { KnowledgeIndex } from '../src/store/knowledge/reader/knowledge-index.ts'
 import type { Item } from './base.ts'
 import { indexPassages } from './index-passages.ts'
 import { readIndex } from './read-index.ts'
@@ -114,10 +114,10 @@ try {
       const history: HistoryEntry[] = (query.history ?? []).map(({ role, text }) => ({ role, content: text }))
       const text = options.typos === true ? withTypos(query.text, query.id) : query.text
       const start = performance.now()
-      readIndex(index, () => retrieve(index, { query: text, history, topK: 10, filter: null }))
+      readIndex(index, (read) => retrieve(read, { query: text, history, topK: 10, filter: null }))
       times.push(performance.now() - start)
       // Many passages of one long document can be at the top.
-      const { hits } = readIndex(index, () => retrieve(index, { query: text, history, topK: 100, filter: null }))
+      const { hits } = readIndex(index, (read) => retrieve(read, { query: text, history, topK: 100, filter: null }))
       results.push({
         ...scoresOf([...new Set(hits.map((hit) => documents.get(hit.documentId)!))], judged.get(query.id)!),
         lang: query.lang ?? '',

@@ -3,9 +3,10 @@
 //   node --expose-gc bench/search.ts ask PATH COUNT QUESTIONS
 import { statSync } from 'node:fs'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
+import { statisticsOf } from '../src/knowledge/answer/question-terms.ts'
 import { retrieve } from '../src/knowledge/query/retrieve.ts'
 import { KnowledgeFile } from '../src/store/knowledge/file.ts'
-import { KnowledgeIndex } from '../src/store/knowledge/reader.ts'
+import { KnowledgeIndex } from '../src/store/knowledge/reader/knowledge-index.ts'
 import { indexPassages } from './index-passages.ts'
 import { passages, questionOf } from './passages.ts'
 import { readIndex } from './read-index.ts'
@@ -41,12 +42,11 @@ function ask(count: number, questions: number): Asked {
   const shuffled = texts.map((_, i) => texts[(i * 7_919) % texts.length]!)
   const before = heldMb()
   const index = new KnowledgeIndex(KnowledgeFile.openToRead(path)!)
-  const statistics = { passages: index.slots, frequency: (stem: string) => index.lists(`s${stem}`).df }
-  const search = (query: string) => readIndex(index, () => retrieve(index, { query, history: [], topK: 10, filter: null }))
+  const search = (query: string) => readIndex(index, (read) => retrieve(read, { query, history: [], topK: 10, filter: null }))
   const answer = (question: string) =>
-    readIndex(index, () => {
-      const retrieval = retrieve(index, { query: question, history: [], topK: 6, filter: null })
-      return extractAnswer({ question, history: [], retrieval }, statistics)
+    readIndex(index, function* (read) {
+      const retrieval = yield* retrieve(read, { query: question, history: [], topK: 6, filter: null })
+      return yield* extractAnswer({ question, history: [], retrieval }, statisticsOf(read))
     })
   const begunCpu = process.cpuUsage()
   const searched = shuffled.map((text) => timed(() => search(text))).slice(WARM)

@@ -20,7 +20,7 @@ const FLOORS = [
 const floorOf = new Map(FLOORS.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)))
 
 /** Files that are longer than others may be: each should be divided. */
-const LONG = new Set(['src/store/knowledge/reader.ts', 'src/store/knowledge/postgres/postgres-knowledge.ts'])
+const LONG = new Set(['src/store/knowledge/postgres/postgres-knowledge.ts'])
 
 /** The only folders in which a third-party package may be imported. */
 const FENCES: Record<string, string[]> = {

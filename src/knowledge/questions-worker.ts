@@ -1,9 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { BaseGone } from '../store/knowledge/base.ts'
 import { KnowledgeFolder } from '../store/knowledge/folder.ts'
 import type { KnowledgeLocation } from '../store/knowledge/open-store.ts'
-import type { ConnectionSettings } from '../store/knowledge/postgres/blocking-connection.ts'
-import { Questions } from './questions.ts'
+import { type QuestionStore, Questions } from './questions.ts'
 import { serveInTurn } from './rpc.ts'
 
 const methodsOf = (questions: Questions) => ({
@@ -19,42 +17,19 @@ const methodsOf = (questions: Questions) => ({
   extract: questions.extract.bind(questions),
   suggest: questions.suggest.bind(questions),
   forget: questions.forget.bind(questions),
-  close: questions.close.bind(questions),
+  async close() {
+    questions.close()
+    await store.close()
+  },
 })
 export type QuestionMethods = ReturnType<typeof methodsOf>
 
 const { place } = workerData as { place: KnowledgeLocation }
-serveInTurn(
-  parentPort!,
-  'folder' in place ? methodsOf(new Questions(new KnowledgeFolder(place.folder))) : await replayed(place.postgres),
-)
+const store = await openStore()
+serveInTurn(parentPort!, methodsOf(new Questions(store)))
 
-/** Returns the same methods, each run again until all data that it reads is loaded. */
-async function replayed(postgres: ConnectionSettings) {
-  const { KnowledgeReplay } = await import('../store/knowledge/postgres/replay.ts')
-  const replay = new KnowledgeReplay(postgres)
-  const methods = methodsOf(new Questions({ openToRead: (agentId) => replay.base(agentId) }))
-  const none = methodsOf(new Questions({ openToRead: () => undefined }))
-  const { forget, close, ...reading } = methods
-  type Read = (agentId: string, ...args: unknown[]) => unknown
-  const again = ([name, method]: [string, unknown]): [string, Read] => [
-    name,
-    async (agentId, ...args) => {
-      try {
-        return await replay.read(agentId, () => (method as Read)(agentId, ...args))
-      } catch (error) {
-        if (!(error instanceof BaseGone)) throw error
-        forget(agentId)
-        return (none[name as keyof typeof none] as Read)(agentId, ...args)
-      }
-    },
-  ]
-  return {
-    ...Object.fromEntries(Object.entries(reading).map(again)),
-    forget,
-    async close() {
-      close()
-      await replay.close()
-    },
-  }
+async function openStore(): Promise<QuestionStore & { close(): unknown }> {
+  if ('folder' in place) return new KnowledgeFolder(place.folder)
+  const { PostgresReads } = await import('../store/knowledge/postgres/reads.ts')
+  return new PostgresReads(place.postgres)
 }

@@ -3,7 +3,7 @@ import { type ErrorCode, type ErrorDetail, ReparteeError } from '../core/errors.
 import { InTurn } from '../core/fairness/in-turn.ts'
 import { Shares } from '../core/fairness/shares.ts'
 import { TurnShares } from '../core/fairness/turn-shares.ts'
-import { NotYet } from '../store/knowledge/filters.ts'
+import { NotYet } from '../store/knowledge/reader/filters.ts'
 import { DamagedFile } from '../store/sqlite/damaged.ts'
 import { isTransient } from '../store/transient.ts'
 

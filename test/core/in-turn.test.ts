@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { InTurn } from '../../src/core/fairness/in-turn.ts'
 import { type Response, serveInTurn } from '../../src/knowledge/rpc.ts'
-import { NotYet } from '../../src/store/knowledge/filters.ts'
+import { NotYet } from '../../src/store/knowledge/reader/filters.ts'
 import { until } from '../support/poll.ts'
 
 describe('what waits in turn', () => {

@@ -11,6 +11,7 @@ import { openKnowledge } from '../../src/knowledge/knowledge.ts'
 import { wordAsked } from '../../src/knowledge/query/word-asked.ts'
 import { analyse, contentStems } from '../../src/text/analyse.ts'
 import { settled } from '../contract/knowledge.ts'
+import { finish, fixedStatistics } from '../support/work.ts'
 
 test('a question that asks what something is', () => {
   for (const question of [
@@ -52,10 +53,10 @@ test('words without their apostrophe say nothing about the subject either', () =
 })
 
 test('how far a sentence says what a thing is', () => {
-  const statistics = { passages: 100, frequency: () => 5 }
+  const statistics = fixedStatistics(100, () => 5)
   const definesOf = (question: string, text: string): number => {
     const hit = { documentId: 'd', passageId: 'p', title: '', heading: '', text, page: null, url: null, score: 1, scores: {} }
-    const [candidate] = describeUnits({ question, history: [] }, [hit], statistics).candidates
+    const [candidate] = finish(describeUnits({ question, history: [] }, [hit], statistics)).candidates
     return candidate!.features[featureNames.indexOf('defines')]!
   }
   for (const [question, sentence, expected] of [

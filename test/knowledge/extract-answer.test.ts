@@ -8,6 +8,7 @@ import { termsOf } from '../../src/knowledge/answer/question-terms.ts'
 import { quotable } from '../../src/knowledge/answer/quotable.ts'
 import { unitsOf } from '../../src/knowledge/answer/units.ts'
 import { type Lantern, openLantern } from '../support/lantern.ts'
+import { finish, fixedStatistics } from '../support/work.ts'
 
 describe('answers from a small documentation', () => {
   let lantern: Lantern
@@ -101,7 +102,7 @@ describe('answers from a small documentation', () => {
 })
 
 describe('answers from any passage', () => {
-  const statistics = { passages: 100, frequency: () => 3 }
+  const statistics = fixedStatistics(100, () => 3)
   const retrievalOf = (...texts: string[]): Retrieval => ({
     query: '',
     standsAlone: true,
@@ -112,10 +113,12 @@ describe('answers from any passage', () => {
     }),
   })
   const quotesOf = (question: string, ...texts: string[]): string[] =>
-    extractAnswer({ question, history: [], retrieval: retrievalOf(...texts) }, statistics).quotes.map((quote) => quote.text)
+    finish(extractAnswer({ question, history: [], retrieval: retrievalOf(...texts) }, statistics)).quotes.map(
+      (quote) => quote.text,
+    )
 
   test('without hits there is nothing to quote and nothing to be sure of', () => {
-    assert.deepEqual(extractAnswer({ question: 'why?', history: [], retrieval: retrievalOf() }, statistics), {
+    assert.deepEqual(finish(extractAnswer({ question: 'why?', history: [], retrieval: retrievalOf() }, statistics)), {
       quotes: [],
       confidence: 0,
       found: 'nothing',
@@ -137,7 +140,7 @@ describe('answers from any passage', () => {
     const question = 'Do you need a card?'
     const retrieval = retrievalOf(apart, 'Nobody, but you need a card for the door.\n\nMore.')
     retrieval.hits = retrieval.hits.map((hit) => ({ ...hit, score: 10 }))
-    assert.equal(extractAnswer({ question, history: [], retrieval }, statistics).quotes[0]!.hit, 1)
+    assert.equal(finish(extractAnswer({ question, history: [], retrieval }, statistics)).quotes[0]!.hit, 1)
   })
 
   test('a quote that is abrupt, or from another section than the first, says where it is from', () => {
@@ -145,7 +148,7 @@ describe('answers from any passage', () => {
     const from = (question: string, ...texts: string[]) => {
       const retrieval = retrievalOf(...texts)
       retrieval.hits = retrieval.hits.map((hit, i) => ({ ...hit, title: 'House', heading: headings[i]! }))
-      const { quotes } = extractAnswer({ question, history: [], retrieval }, statistics)
+      const { quotes } = finish(extractAnswer({ question, history: [], retrieval }, statistics))
       return quotes.map((quote) => (quote.isAbrupt ? quote.from : undefined))
     }
     assert.deepEqual(from('Which lamp is red?', 'This lamp is red.\n\nIt blinks.'), ['House › Lamps'])
@@ -162,7 +165,7 @@ describe('answers from any passage', () => {
   test('steps count for a passage where the question asks how, and a heading that is a question', () => {
     const features = (question: string, text: string, heading = '') => {
       const hits = retrievalOf(text).hits.map((hit) => ({ ...hit, heading }))
-      const [unit] = describeUnits({ question, history: [] }, hits, statistics).candidates
+      const [unit] = finish(describeUnits({ question, history: [] }, hits, statistics)).candidates
       return (['steps', 'faq'] as const).map((name) => unit!.features[featureNames.indexOf(name)])
     }
     const steps = 'Do this:\n\n1. Open the lamp.\n2. Close it.'
@@ -176,7 +179,7 @@ describe('answers from any passage', () => {
     const answer = (question: string, confidence: number, texts: string[], frequency = () => 3) => {
       const retrieval = { ...retrievalOf(...texts), confidence }
       retrieval.hits = retrieval.hits.map((hit) => ({ ...hit, score: 10 }))
-      return extractAnswer({ question, history: [], retrieval }, { passages: 100, frequency })
+      return finish(extractAnswer({ question, history: [], retrieval }, fixedStatistics(100, frequency)))
     }
     const lamp = 'A lamp is a device that gives light.\n\nMore.'
     const sure = answer('What is a lamp?', 0.99, [lamp])
@@ -197,7 +200,7 @@ describe('answers from any passage', () => {
     const answer = (heading: string) => {
       const text = `## ${heading}\n\nA charge takes a minute: fast.\n\nMore.`
       const retrieval = { ...retrievalOf(text, text, text), confidence: 0.97 }
-      return extractAnswer({ question: 'is it fast', history: [], retrieval }, { passages: 100, frequency })
+      return finish(extractAnswer({ question: 'is it fast', history: [], retrieval }, fixedStatistics(100, frequency)))
     }
     const asked = answer('Is a lamp fast?')
     assert.equal(asked.found, 'answer')
@@ -221,7 +224,7 @@ describe('answers from any passage', () => {
     const lookedAt = (text: string) => {
       const { hits } = retrievalOf(...Array.from({ length: 100 }, () => text))
       const alike = hits.map((hit) => ({ ...hit, score: 10 }))
-      return describeUnits(asking, alike, statistics).candidates.map(({ hit }) => hit)
+      return finish(describeUnits(asking, alike, statistics)).candidates.map(({ hit }) => hit)
     }
     const tiny = lookedAt('店。门？周！'.repeat(300))
     assert.equal(tiny.length, 600)
@@ -231,7 +234,7 @@ describe('answers from any passage', () => {
   })
 
   test('a question that repeats two words has each pair of neighbours once', () => {
-    const pairsOf = (question: string) => termsOf({ question, history: [] }, 'en', statistics).pairs
+    const pairsOf = (question: string) => finish(termsOf({ question, history: [] }, 'en', statistics)).pairs
     const [once] = pairsOf('lamp harbour')
     const many = pairsOf('lamp harbour '.repeat(100))
     assert.deepEqual(
@@ -246,9 +249,8 @@ describe('answers from any passage', () => {
 
   test('neighbours of the question count where they are near each other in a sentence, in any order', () => {
     const pairsIn = (text: string) =>
-      describeUnits({ question: 'lamp harbour', history: [] }, retrievalOf(text).hits, statistics).candidates[0]!.features[
-        featureNames.indexOf('pairs')
-      ]
+      finish(describeUnits({ question: 'lamp harbour', history: [] }, retrievalOf(text).hits, statistics)).candidates[0]!
+        .features[featureNames.indexOf('pairs')]
     assert.equal(pairsIn('The lamp by the old harbour burns.'), 0.5)
     assert.equal(pairsIn('The harbour has one green lamp now.'), 0.5)
     assert.equal(pairsIn('A lamp is a thing that was not often seen in that harbour.'), 0)
@@ -280,9 +282,9 @@ describe('answers from any passage', () => {
   })
 
   test('what is asked with in Chinese does not count as something that the passage lacks', () => {
-    const known = { passages: 100, frequency: (stem: string) => (/[什么时候是]/u.test(stem) ? 0 : 3) }
+    const known = fixedStatistics(100, (stem) => (/[什么时候是]/u.test(stem) ? 0 : 3))
     const retrieval = { ...retrievalOf('图书馆建成于一九五二年。'), confidence: 0.5 }
-    const { confidence } = extractAnswer({ question: '图书馆是什么时候建成的？', history: [], retrieval }, known)
+    const { confidence } = finish(extractAnswer({ question: '图书馆是什么时候建成的？', history: [], retrieval }, known))
     assert.ok(confidence >= ANSWER_THRESHOLD, `confidence ${confidence}`)
   })
 

@@ -37,12 +37,19 @@ import { KnowledgeFolder } from '../../src/store/knowledge/folder.ts'
 import { addToBatch, eraseSome, markDeleted, newBatch, raiseVersion, writeBatch } from '../../src/store/knowledge/index/index.ts'
 import { emptySome, Merge } from '../../src/store/knowledge/index/merge.ts'
 import { countSegments } from '../../src/store/knowledge/index/segments.ts'
-import { KnowledgeIndex } from '../../src/store/knowledge/reader.ts'
+import type { IndexRead } from '../../src/store/knowledge/reader/index-read.ts'
+import { KnowledgeIndex } from '../../src/store/knowledge/reader/knowledge-index.ts'
 import { acceptSite, listRuns } from '../../src/store/knowledge/sites.ts'
 import { failTask, listTasks, startTasks, type Task } from '../../src/store/knowledge/tasks.ts'
+import { drive, type Work } from '../../src/store/knowledge/work.ts'
 import { find, knowledgeContract, settled, textOf, until } from '../contract/knowledge.ts'
 import { anyRoom } from '../support/any-room.ts'
 import { isInFiles } from '../support/store.ts'
+
+function* dfOf(read: IndexRead, key: string): Work<number> {
+  yield* read.load([key])
+  return read.frequency(key)
+}
 
 const home = mkdtempSync(join(tmpdir(), 'repartee-knowledge-'))
 after(() => rmSync(home, { recursive: true, force: true }))
@@ -291,7 +298,7 @@ describe('ingestion', () => {
     file.write(() => acceptDocument(file, id, textOf(paragraphs(600, 'hazel'), { title: 'Hazel' }), 0))
     const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, passages: 300 } }
     while (await indexSome(file, work));
-    const before = findDocument(file, id)!
+    const before = drive(file, findDocument(id))!
     assert.ok(before.passageCount >= 600)
     file.write(() => changeDocument(file, id, { title: 'Filbert' }, 1))
     const ahead = new ReadAhead(file, listTasks(file, 1), work)
@@ -301,7 +308,7 @@ describe('ingestion', () => {
     assert.equal(await indexSome(file, work), true)
     assert.equal(work.large.of(agent)?.done, 300)
     while (await indexSome(file, work));
-    const after = findDocument(file, id)!
+    const after = drive(file, findDocument(id))!
     assert.deepEqual([after.title, after.passageCount, after.status], ['Filbert', before.passageCount, 'ready'])
     const texts = file.all<{ text: string }>('SELECT text FROM passage WHERE id > ? ORDER BY id', before.passageCount)
     const old = file.all<{ text: string }>('SELECT text FROM passage ORDER BY id LIMIT ?', before.passageCount)
@@ -389,20 +396,20 @@ describe('ingestion', () => {
     for (const [i, id] of notes.entries()) {
       assert.equal(await indexSome(file, work), true)
       file.write(() => acceptDocument(file, id, textOf(`Note ${i} about an almond.`), 2 + i))
-      for (let turns = 0; findDocument(file, id)!.status !== 'ready'; turns++) {
+      for (let turns = 0; drive(file, findDocument(id))!.status !== 'ready'; turns++) {
         assert.ok(turns < 4, `${turns} turns`)
         assert.equal(await indexSome(file, work), true)
       }
     }
-    assert.equal(findDocument(file, large!)!.status, 'processing')
+    assert.equal(drive(file, findDocument(large!))!.status, 'processing')
     while (await indexSome(file, work));
     for (let merge = Merge.begin(file, true); merge !== undefined; merge = Merge.begin(file, true)) while (merge.step(file, 0));
     for (const [id, word] of [
       [large!, 'hazel'],
       [other!, 'filbert'],
     ] as const) {
-      const { items, total } = listPassages(file, id, { limit: 100 })!
-      assert.equal(findDocument(file, id)!.status, 'ready')
+      const { items, total } = drive(file, listPassages(id, { limit: 100 }))!
+      assert.equal(drive(file, findDocument(id))!.status, 'ready')
       assert.equal(items.length, total)
       assert.deepEqual(
         items.map(({ text }) => text.includes(word)),
@@ -433,12 +440,12 @@ describe('ingestion', () => {
     })
     for (let again = true; again; )
       again = await indexSome(file, work).catch((error: ReparteeError) => error.code === 'unavailable')
-    const { items, total } = listPassages(file, large, { limit: 100 })!
+    const { items, total } = drive(file, listPassages(large, { limit: 100 }))!
     assert.equal(items.length, total)
     assert.deepEqual([...new Set(items.map(({ text }) => text.includes('hazel')))], [true])
     assert.equal(items.filter(({ text }) => text.includes('Paragraph')).length, total)
     assert.deepEqual(
-      [large, note].map((id) => findDocument(file, id)!.status),
+      [large, note].map((id) => drive(file, findDocument(id))!.status),
       ['ready', 'ready'],
     )
     file.close()
@@ -455,7 +462,7 @@ describe('ingestion', () => {
         raiseVersion(file)
       })
     const index = new KnowledgeIndex(file)
-    const df = (word: string) => index.read(() => index.lists(`e${word}`).df)
+    const df = (word: string) => index.read((read) => dfOf(read, `e${word}`))
     write(['The walnut is brown.'])
     assert.deepEqual([df('walnut'), df('almond')], [1, 0])
     file.write(() => {
@@ -523,7 +530,7 @@ describe('ingestion', () => {
         text: position === 0 ? 'The walnut is brown.' : 'It rains.',
       })
     const index = new KnowledgeIndex(file)
-    const walnuts = () => index.read(() => index.lists('ewalnut').df)
+    const walnuts = () => index.read((read) => dfOf(read, 'ewalnut'))
     const first = file.write(() => writeBatch(file, batch))
     assert.equal(walnuts(), 1)
     file.write(() => {
@@ -723,8 +730,8 @@ describe('ingestion', () => {
       file.write(() => changeDocument(file, large, { title: `Filbert ${at}` }, at))
       assert.equal(await indexSome(file, work), true)
     }
-    assert.equal(findDocument(file, small)!.status, 'ready')
-    assert.notEqual(findDocument(file, large)!.title, 'Hazel')
+    assert.equal(drive(file, findDocument(small))!.status, 'ready')
+    assert.notEqual(drive(file, findDocument(large))!.title, 'Hazel')
     file.close()
   })
 
@@ -952,7 +959,7 @@ describe('ingestion', () => {
     const slow = new SlowReadings<Task, DocumentReading | undefined>({ isQuick: isQuickToRead })
     const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, slowMs: 0 }, slow, read }
     while (await indexSome(file, work));
-    assert.equal(findDocument(file, note)!.status, 'ready')
+    assert.equal(drive(file, findDocument(note))!.status, 'ready')
     assert.equal(slow.underWay(), 2)
     file.close()
   })
@@ -1154,7 +1161,7 @@ describe('ingestion', () => {
     file.write(() => changeDocument(file, id, { title: 'Hemlock' }, 0))
     for (let attempt = 1; attempt <= 5; attempt++) await assert.rejects(indexSome(file, work), { name: 'WriteFailure' })
     assert.equal(await indexSome(file, work), true)
-    assert.equal(findDocument(file, id)!.status, 'failed')
+    assert.equal(drive(file, findDocument(id))!.status, 'failed')
     file.close()
   })
 

@@ -6,10 +6,11 @@ import { after, test } from 'node:test'
 import { newId } from '../../src/core/platform/ids.ts'
 import { languagesOf } from '../../src/knowledge/ingest/passage-list.ts'
 import { openKnowledge } from '../../src/knowledge/knowledge.ts'
-import { CacheBudget } from '../../src/store/knowledge/cache.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
 import { raiseVersion } from '../../src/store/knowledge/index/index.ts'
-import { KnowledgeIndex } from '../../src/store/knowledge/reader.ts'
+import { CacheBudget } from '../../src/store/knowledge/reader/cache.ts'
+import { KnowledgeIndex } from '../../src/store/knowledge/reader/knowledge-index.ts'
+import { done } from '../../src/store/knowledge/work.ts'
 import { detectLanguage } from '../../src/text/analyse.ts'
 import { settled, textOf } from '../contract/knowledge.ts'
 
@@ -57,7 +58,7 @@ test('a language of very few passages is none of the base', () => {
       for (const row of rows) file.run('INSERT INTO language (code, passages) VALUES (?, ?)', ...row)
       raiseVersion(file)
     })
-    return index.read(() => index.languages)
+    return index.read((read) => done(read.languages))
   }
   assert.deepEqual(languages(['fr', 600], ['en', 5], ['sv', 4]), ['fr', 'en'])
   assert.deepEqual(languages(['fr', 60], ['sv', 1]), ['fr', 'sv'], 'a small base may have few of each')

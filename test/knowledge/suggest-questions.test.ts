@@ -3,8 +3,16 @@ import { after, before, describe, test } from 'node:test'
 import type { Hit, Retrieval } from '../../src/core/ports/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../../src/core/ports/retrieval.ts'
 import { phraseQuestions } from '../../src/knowledge/answer/phrase-questions.ts'
-import { Candidates, passagesToGoOn, suggestQuestions, Topic } from '../../src/knowledge/answer/suggest-questions.ts'
+import {
+  Candidates,
+  passagesToGoOn,
+  type SuggestBase,
+  suggestQuestions,
+  Topic,
+} from '../../src/knowledge/answer/suggest-questions.ts'
+import { done } from '../../src/store/knowledge/work.ts'
 import { type Lantern, openLantern } from '../support/lantern.ts'
+import { finish, fixedStatistics } from '../support/work.ts'
 
 const hitOf = (text: string, passageId = 'p'): Hit => ({
   documentId: 'd',
@@ -19,7 +27,14 @@ const hitOf = (text: string, passageId = 'p'): Hit => ({
 })
 const finds = (hit: Hit, confidence = 0.9): Retrieval => ({ query: '', standsAlone: true, hits: [hit], confidence })
 
-const statistics = { passages: 100, frequency: () => 1 }
+const statistics = fixedStatistics(100, () => 1)
+
+/** A base in which every question finds the same. */
+const finding = (found: Retrieval, about = statistics): SuggestBase => ({
+  statistics: about,
+  atOnce: 1,
+  ask: (queries) => done(queries.map(() => found)),
+})
 
 describe('questions to go on with', () => {
   let lantern: Lantern
@@ -52,11 +67,8 @@ describe('questions to go on with', () => {
       '## How do I restore a backup?\n\nText.\n\n## Restoring a backup\n\nText.\n\n## Rotating keys\n\nText about keys.',
     )
     const suggest = (asked: string[]): string[] =>
-      suggestQuestions(
-        { asked, retrieval: finds(hit), count: 5, filter: null },
-        () => finds(hit),
-        new Candidates([hit]),
-        statistics,
+      finish(
+        suggestQuestions({ asked, retrieval: finds(hit), count: 5, filter: null }, finding(finds(hit)), new Candidates([hit])),
       ).map((suggestion) => suggestion.text)
     assert.deepEqual(suggest(['hello']), ['How do I restore a backup?', 'How do I rotate keys?'])
     assert.deepEqual(suggest(['How can I restore backups?']), ['How do I rotate keys?'])
@@ -65,11 +77,8 @@ describe('questions to go on with', () => {
   test('are dropped where asking them finds another passage, or none surely enough', () => {
     const hit = hitOf('## How do I restore a backup?\n\nText.')
     const suggest = (found: Retrieval): number =>
-      suggestQuestions(
-        { asked: [], retrieval: finds(hit), count: 3, filter: null },
-        () => found,
-        new Candidates([hit]),
-        statistics,
+      finish(
+        suggestQuestions({ asked: [], retrieval: finds(hit), count: 3, filter: null }, finding(found), new Candidates([hit])),
       ).length
     assert.equal(suggest(finds(hit)), 1)
     assert.equal(suggest(finds(hitOf('Something else.', 'q'))), 0)
@@ -99,11 +108,15 @@ describe('questions to go on with', () => {
   test('are about what was asked or quoted', () => {
     const hit = hitOf('## Rotate the key\n\n## Clean the wall\n\nA brush is used.')
     const suggest = (question: string, quoted = '', common = ''): string[] =>
-      suggestQuestions(
-        { asked: [], retrieval: finds(hit), count: 3, filter: null },
-        () => finds(hit),
-        new Candidates([hit], new Topic(question, [quoted])),
-        { passages: 100, frequency: (stem) => (stem === common ? 100 : 1) },
+      finish(
+        suggestQuestions(
+          { asked: [], retrieval: finds(hit), count: 3, filter: null },
+          finding(
+            finds(hit),
+            fixedStatistics(100, (stem) => (stem === common ? 100 : 1)),
+          ),
+          new Candidates([hit], new Topic(question, [quoted])),
+        ),
       ).map(({ text }) => text)
     assert.deepEqual(suggest('How thick is a wall?'), ['How do I clean the wall?'])
     assert.deepEqual(suggest('Where is the brush?', 'The brush is behind the wall.'), ['How do I clean the wall?'])
@@ -115,11 +128,8 @@ describe('questions to go on with', () => {
   test('are at most as many as wanted', () => {
     const hit = hitOf('## Install the server\n\n## Rotate the keys\n\n## Restore a backup\n\nText.')
     const suggest = (count: number): number =>
-      suggestQuestions(
-        { asked: [], retrieval: finds(hit), count, filter: null },
-        () => finds(hit),
-        new Candidates([hit]),
-        statistics,
+      finish(
+        suggestQuestions({ asked: [], retrieval: finds(hit), count, filter: null }, finding(finds(hit)), new Candidates([hit])),
       ).length
     assert.deepEqual([0, 1, 2].map(suggest), [0, 1, 2])
   })
@@ -135,7 +145,7 @@ describe('questions to go on with', () => {
         },
       }))
       const none = { ...finds(hits[0]!), hits: [] }
-      suggestQuestions({ asked: [asked], retrieval: none, count: 3, filter: null }, () => none, new Candidates(hits), statistics)
+      finish(suggestQuestions({ asked: [asked], retrieval: none, count: 3, filter: null }, finding(none), new Candidates(hits)))
       return seen.size
     }
     const passage = '## How do I restore a backup?\n\nText.'

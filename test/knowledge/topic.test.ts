@@ -9,7 +9,9 @@ import { phrasesIn } from '../../src/core/phrases.ts'
 import { newId } from '../../src/core/platform/ids.ts'
 import { openKnowledge } from '../../src/knowledge/knowledge.ts'
 import { topicOf } from '../../src/knowledge/query/topic.ts'
+import { done } from '../../src/store/knowledge/work.ts'
 import { settled } from '../contract/knowledge.ts'
+import { finish } from '../support/work.ts'
 
 /** Makes a section too long to share its passage with another. */
 const rest = 'There is no more to be said of it here, and the rest is in the leaflet. '.repeat(10)
@@ -70,22 +72,24 @@ test('a conversation is about the document of a passage that holds a line of its
   }
   const asked: string[] = []
   const topic = (reply: string) =>
-    topicOf(
-      [
-        { role: 'USER', content: 'which cloth' },
-        { role: 'AI', content: reply },
-      ],
-      (question) => {
-        asked.push(question)
-        return [{ ...hit, documentId: 'other', text: 'Something else.' }, hit]
-      },
+    finish(
+      topicOf(
+        [
+          { role: 'USER', content: 'which cloth' },
+          { role: 'AI', content: reply },
+        ],
+        (question) => {
+          asked.push(question)
+          return done([{ ...hit, documentId: 'other', text: 'Something else.' }, hit])
+        },
+      ),
     )
   assert.equal(topic('From “Ember › Cleaning”:\n\nWipe the glass with a dry cloth once it has cooled down. [1]'), 'ember')
   assert.equal(topic('A dry cloth will do, as long as the glass is cold.'), undefined)
   assert.deepEqual(asked, ['which cloth', 'which cloth'])
   assert.equal(topic('a dry cloth'), undefined, 'too short to say where it is from')
   assert.equal(
-    topicOf([{ role: 'AI', content: documents['ember.md'] }], () => [hit]),
+    finish(topicOf([{ role: 'AI', content: documents['ember.md'] }], () => done([hit]))),
     undefined,
     'nothing was asked',
   )

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { SqlValue } from '../../src/store/knowledge/base.ts'
 import { insertTogether, selectTogether } from '../../src/store/knowledge/postgres/batched-sql.ts'
 import { scope } from '../../src/store/knowledge/postgres/scope.ts'
+import type { SqlValue } from '../../src/store/knowledge/rows.ts'
 
 const PUT_GRAM = 'INSERT INTO gram (gram, n) VALUES (?, ?) ON CONFLICT (gram) DO UPDATE SET n = gram.n + excluded.n'
 const PUT_DOCUMENT = "INSERT INTO document (id, status, url) VALUES (?, 'queued', ?)"

@@ -99,7 +99,7 @@ describe('a schema that can be distributed by agent', () => {
   test('a statement of a knowledge base is told the agent for each table that it names', async () => {
     const names = (await tables()).filter((name) => name.startsWith('knowledge_')).map((name) => name.slice('knowledge_'.length))
     const files = globSync('src/store/knowledge/**/*.ts').filter(
-      (file) => !/\/(postgres-knowledge|removal|scope|replay)\.ts$/.test(file),
+      (file) => !/\/(postgres-knowledge|removal|scope|reads)\.ts$/.test(file),
     )
     let checked = 0
     for (const file of files)

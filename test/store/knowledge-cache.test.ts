@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ByteCache, CacheBudget } from '../../src/store/knowledge/cache.ts'
+import { ByteCache, CacheBudget } from '../../src/store/knowledge/reader/cache.ts'
 
 describe('a budget of bytes that caches share', () => {
   it('drops what was not used while half of it was filled anew, whosever it is', () => {

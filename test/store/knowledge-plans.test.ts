@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { SqlValue } from '../../src/store/knowledge/base.ts'
 import { contentOf } from '../../src/store/knowledge/contents.ts'
 import { listDocumentEvents } from '../../src/store/knowledge/document-outbox.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
-import { Filters } from '../../src/store/knowledge/filters.ts'
+import { Filters } from '../../src/store/knowledge/reader/filters.ts'
+import type { SqlValue } from '../../src/store/knowledge/rows.ts'
 import { acceptSite, nextDue, openDueRuns } from '../../src/store/knowledge/sites.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-plans-'))
@@ -52,7 +52,7 @@ test('news are found without the documents that have none', () => {
 })
 
 test('a filter passes over documents without passages', () => {
-  const plans = plansOf(() => file.read(() => new Filters(file).passing({ lang: 'en' }, 1)))
+  const plans = plansOf(() => file.perform(() => new Filters().passing({ lang: 'en' }, 1)))
   for (const detail of plans) assert.match(detail, /USING INDEX document_changed/)
   const [index] = file.all<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'document_changed'")
   assert.match(index!.sql, /WHERE last >= first$/)

@@ -11,11 +11,11 @@ import { Ingest } from '../../src/knowledge/ingest/ingest.ts'
 import { openKnowledge } from '../../src/knowledge/knowledge.ts'
 import { Questions } from '../../src/knowledge/questions.ts'
 import { type KnowledgeStore, LeaseLost } from '../../src/store/knowledge/base.ts'
-import { NotYet } from '../../src/store/knowledge/filters.ts'
 import { KnowledgeFolder } from '../../src/store/knowledge/folder.ts'
 import { Merge } from '../../src/store/knowledge/index/merge.ts'
 import { PostgresKnowledge } from '../../src/store/knowledge/postgres/postgres-knowledge.ts'
-import { KnowledgeReplay } from '../../src/store/knowledge/postgres/replay.ts'
+import { PostgresReads } from '../../src/store/knowledge/postgres/reads.ts'
+import { NotYet } from '../../src/store/knowledge/reader/filters.ts'
 import { PostgresDatabase } from '../../src/store/postgres/postgres-database.ts'
 import { isTransient } from '../../src/store/transient.ts'
 import { find, knowledgeContract, settled, textOf, until } from '../contract/knowledge.ts'
@@ -296,8 +296,8 @@ describe('knowledge bases in PostgreSQL', () => {
       url,
       `INSERT INTO knowledge_word (agent_id, number, word, df) SELECT '${agent}', n, 'x' || n, 1 FROM generate_series(1000, 250000) n`,
     )
-    const replay = new KnowledgeReplay({ url, pooler: false })
-    const questions = new Questions({ openToRead: (of) => replay.base(of) })
+    const store = new PostgresReads({ url, pooler: false })
+    const questions = new Questions(store)
     let pages = 0
     let mostRows = 0
     const send = pg.Client.prototype.query as (...args: unknown[]) => unknown
@@ -313,10 +313,7 @@ describe('knowledge bases in PostgreSQL', () => {
     })
     const ask = async (): Promise<Hit[]> => {
       try {
-        return await replay.read(
-          agent,
-          () => questions.retrieve(agent, { query: 'walnutt', history: [], topK: 1, filter: null }).hits,
-        )
+        return (await questions.retrieve(agent, { query: 'walnutt', history: [], topK: 1, filter: null })).hits
       } catch (error) {
         if (!(error instanceof NotYet)) throw error
         return ask()
@@ -331,7 +328,7 @@ describe('knowledge bases in PostgreSQL', () => {
     assert.ok(mostRows > 0 && mostRows < 100, `${mostRows} rows`)
     assert.equal(pages, 3)
     questions.close()
-    await replay.close()
+    await store.close()
   })
 
   test('take documents through all replicas at once, and index each once', async () => {

@@ -7,10 +7,10 @@ import { after, describe, test } from 'node:test'
 import { findCandidates } from '../../src/knowledge/query/candidates.ts'
 import { toQuestion } from '../../src/knowledge/query/question.ts'
 import { toSearchTerms } from '../../src/knowledge/query/search-terms.ts'
-import { CacheBudget } from '../../src/store/knowledge/cache.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
 import { addToBatch, newBatch, raiseVersion, writeBatch } from '../../src/store/knowledge/index/index.ts'
-import { KnowledgeIndex } from '../../src/store/knowledge/reader.ts'
+import { CacheBudget } from '../../src/store/knowledge/reader/cache.ts'
+import { KnowledgeIndex } from '../../src/store/knowledge/reader/knowledge-index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-long-lists-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -41,10 +41,14 @@ describe('a long list', () => {
       return rows
     }
     const index = new KnowledgeIndex(file, new CacheBudget(), 4)
-    index.read(() => {
-      assert.deepEqual([index.frequency('ewalnut'), index.frequency('ealmond')], [5, 1])
+    index.read(function* (one) {
+      yield* one.load(['ewalnut', 'ealmond'])
+      assert.deepEqual([one.frequency('ewalnut'), one.frequency('ealmond')], [5, 1])
       assert.deepEqual(read, ['ealmond'])
-      for (let i = 0; i < 2; i++) assert.equal(index.lists('ewalnut').parts[0]!.posting.data.length, 10)
+      for (let i = 0; i < 2; i++) {
+        yield* one.loadLists(['ewalnut'])
+        assert.equal(one.lists('ewalnut').parts[0]!.posting.data.length, 10)
+      }
       assert.deepEqual(read, ['ealmond', 'ewalnut'])
     })
     file.close()
@@ -54,11 +58,10 @@ describe('a long list', () => {
     const file = baseOf('limited.db')
     const index = new KnowledgeIndex(file)
     const found = (query: string, mostEntries?: number) =>
-      index.read(() =>
-        findCandidates(index, toSearchTerms(index, toQuestion(query, [], index.languages)), 9, undefined, mostEntries).map(
-          ({ slot }) => slot,
-        ),
-      )
+      index.read(function* (read) {
+        const terms = yield* toSearchTerms(read, toQuestion(query, [], read.languages))
+        return (yield* findCandidates(read, terms, 9, undefined, mostEntries)).map(({ slot }) => slot)
+      })
     assert.deepEqual(found('walnut almond hazel').sort(), [0, 1, 2, 3, 4])
     assert.deepEqual(found('walnut almond hazel', 4).sort(), [0, 1])
     assert.deepEqual(found('walnut', 0).sort(), [0, 1, 2, 3, 4])

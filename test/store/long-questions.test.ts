@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { after, describe, mock, test } from 'node:test'
 import { Questions } from '../../src/knowledge/questions.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
-import { NotYet } from '../../src/store/knowledge/filters.ts'
 import { addToBatch, newBatch, raiseVersion, writeBatch } from '../../src/store/knowledge/index/index.ts'
+import { NotYet } from '../../src/store/knowledge/reader/filters.ts'
 import { inTurns } from '../support/in-turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-long-'))
@@ -73,10 +73,10 @@ describe('a long question', () => {
   test('in a long history is searched for few n-grams of it, whoever said what', () => {
     const file = baseOf('history.db', ['The walnut is brown.'])
     let looks = 0
-    const get = file.get.bind(file)
-    file.get = (sql, ...params) => {
-      if (sql.includes('gram')) looks++
-      return get(sql, ...params)
+    const getMany = file.getMany.bind(file)
+    file.getMany = (sql, each) => {
+      if (sql.includes('gram')) looks += each.length
+      return getMany(sql, each)
     }
     const letters = (i: number) =>
       createHash('sha256')

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { SqlValue } from '../../src/store/knowledge/base.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
+import type { SqlValue } from '../../src/store/knowledge/rows.ts'
 import { closeRun, forgetPages, judgeRun, removeGone, removeSome } from '../../src/store/knowledge/site-removal.ts'
 import {
   acceptSite,
@@ -17,6 +17,7 @@ import {
   openRun,
   type SiteRun,
 } from '../../src/store/knowledge/sites.ts'
+import { drive } from '../../src/store/knowledge/work.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-sites-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -113,31 +114,31 @@ test('a run removes what it did not find a part at a time, and forgets pages of 
   assert.deepEqual(finish(), { gone: [0, 0, 0, 0], parts: 4, pages: 500 })
   crawl(numbers(200, 500), [600])
   finish()
-  assert.equal(findSite(file, 's1')!.documents, 499)
+  assert.equal(drive(file, findSite('s1'))!.documents, 499)
   // The others were missed four times, which only counts where there are too many.
   crawl(numbers(200, 500), [600])
   finish()
-  assert.equal(findSite(file, 's1')!.documents, 499)
+  assert.equal(drive(file, findSite('s1'))!.documents, 499)
   maxPages = 400
   crawl(numbers(200, 500), [600])
   finish()
-  assert.equal(findSite(file, 's1')!.documents, 300)
+  assert.equal(drive(file, findSite('s1'))!.documents, 300)
   crawl(numbers(400, 500))
   assert.deepEqual(finish(), { gone: [200, 0, 0], parts: 12, pages: 100 })
-  assert.equal(findSite(file, 's1')!.documents, 100)
+  assert.equal(drive(file, findSite('s1'))!.documents, 100)
   assert.deepEqual(file.all('SELECT count(*) AS n FROM page_links'), [{ n: 100 }])
   // A whole site of which suddenly less than half is found may be out of order. After three such runs it is what it is.
   type = 'site'
   crawl(numbers(400, 460))
   finish()
-  assert.equal(findSite(file, 's1')!.documents, 60)
+  assert.equal(drive(file, findSite('s1'))!.documents, 60)
   for (let i = 0; i < 3; i++) {
     crawl(numbers(400, 401))
     finish()
-    assert.equal(findSite(file, 's1')!.documents, 60)
+    assert.equal(drive(file, findSite('s1'))!.documents, 60)
   }
   crawl(numbers(400, 401))
   finish()
-  assert.equal(findSite(file, 's1')!.documents, 1)
+  assert.equal(drive(file, findSite('s1'))!.documents, 1)
   file.close()
 })

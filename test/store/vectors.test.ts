@@ -16,7 +16,8 @@ import { readDocument } from '../../src/knowledge/read/read.ts'
 import { acceptDocument, acceptVersion } from '../../src/store/knowledge/documents.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
 import { addToBatch, markDeleted, newBatch, writeBatch } from '../../src/store/knowledge/index/index.ts'
-import { KnowledgeIndex } from '../../src/store/knowledge/reader.ts'
+import { KnowledgeIndex } from '../../src/store/knowledge/reader/knowledge-index.ts'
+import { Snapshot } from '../../src/store/knowledge/reader/snapshot.ts'
 import type { Task } from '../../src/store/knowledge/tasks.ts'
 import {
   appendSigns,
@@ -33,6 +34,7 @@ import {
   readBlocks,
   setSpace,
 } from '../../src/store/knowledge/vectors.ts'
+import { done, drive } from '../../src/store/knowledge/work.ts'
 import { textOf } from '../contract/knowledge.ts'
 import { anyRoom } from '../support/any-room.ts'
 
@@ -93,10 +95,10 @@ describe('vectors in the file', () => {
     const file = KnowledgeFile.openToWrite(join(folder, 'blocks.db'))
     const { number } = openSpace(file, 'a/b')
     appendSigns(file, number, [signs(1)])
-    const known = new Map(readBlocks(file, number, new Map()).changed.map((block) => [block.number, block.version]))
+    const known = new Map(drive(file, readBlocks(number, new Map())).changed.map((block) => [block.number, block.version]))
     eraseVectors(file, 1, 1)
     appendSigns(file, number, [signs(2)])
-    const { all, changed } = readBlocks(file, number, known)
+    const { all, changed } = drive(file, readBlocks(number, known))
     assert.deepEqual([all, changed.map(({ ids }) => [...ids])], [[1], [[2]]])
     file.close()
   })
@@ -112,7 +114,7 @@ describe('vectors in the file', () => {
     )
     eraseVectors(file, 2, 2 * BLOCK_VECTORS)
     eraseVectors(file, 2 * BLOCK_VECTORS + 1, last - 2)
-    const { all, changed } = readBlocks(file, number, new Map())
+    const { all, changed } = drive(file, readBlocks(number, new Map()))
     assert.deepEqual(all, [1])
     assert.deepEqual([...changed[0]!.ids], [1, last - 1, last])
     assert.deepEqual(
@@ -195,7 +197,7 @@ describe('vectors in the file', () => {
     appendSigns(file, space.number, [{ id: 1, bits: toSigns(unit, space.mean) }])
     const search = new VectorSearch()
     const near = (version: number) =>
-      search.nearest(file, version, unit, 5, { key: '', mask: () => undefined }).map(({ id }) => id)
+      drive(file, search.nearest({ base: file, version }, unit, 5, { key: '', mask: () => undefined })).map(({ id }) => id)
     assert.deepEqual(near(1), [1])
     appendSigns(file, space.number, [{ id: 2, bits: new Uint8Array(400) }])
     assert.deepEqual(near(2), [])
@@ -231,7 +233,8 @@ describe('vectors in the file', () => {
       read += each.length
       return getMany.call(file, sql, each) as never
     }
-    const near = new VectorSearch().nearest(file, 1, equal, 300, { key: '', mask: () => undefined }).map(({ id }) => id)
+    const hide = { key: '', mask: () => undefined }
+    const near = drive(file, new VectorSearch().nearest({ base: file, version: 1 }, equal, 300, hide)).map(({ id }) => id)
     assert.deepEqual(near.slice(0, 100).toSorted(), Array.from({ length: 100 }, (_, i) => 5_001 + i).toSorted())
     assert.equal(near.length, 300)
     assert.ok(read < 1_000, `${read} vectors`)
@@ -263,7 +266,8 @@ describe('vectors in the file', () => {
           looks++
           return Uint8Array.from(ids, (id) => Number(id === hidden))
         }
-        return search.nearest(file, 1, units[0]!, 9, { key: String(hidden), mask }).map(({ id }) => id)
+        const hide = { key: String(hidden), mask }
+        return drive(file, search.nearest({ base: file, version: 1 }, units[0]!, 9, hide)).map(({ id }) => id)
       }
       for (const hidden of [1, 2, 1, 2]) assert.equal(near(hidden).includes(hidden), false)
       assert.equal(near(1).length, 8)
@@ -282,8 +286,8 @@ describe('vectors in the file', () => {
     }
     file.write(() => markDeleted(file, 11, 50, ''))
     const index = new KnowledgeIndex(file)
-    const { mock: looks } = mock.method(index, 'slotOf')
-    const hiddenOf = (ids: number[]) => index.read(() => [...index.hiddenIds(Uint32Array.from(ids), null)!])
+    const { mock: looks } = mock.method(Snapshot.prototype, 'slotOf')
+    const hiddenOf = (ids: number[]) => index.read((read) => done([...read.hiddenIds(Uint32Array.from(ids), null)!]))
     const all = Array.from({ length: 90 }, (_, i) => i + 1)
     const isHidden = (id: number) => Number(id === 0 || (id >= 11 && id <= 50) || id > 80)
     for (const ids of [all, [...all.slice(60), 0, 0, ...all.slice(0, 60)], all.filter((id) => id % 3 === 0), all.toReversed()])
@@ -309,7 +313,7 @@ describe('vectors in the file', () => {
     takeUnembedded(file, 'a/b', 10)
     assert.equal(findSpace(file, 'a/b')!.dimensions, 0)
     while (eraseDropped(file));
-    assert.equal(listVectors(file, space.number).length, 0)
+    assert.equal(drive(file, listVectors(space.number)).length, 0)
     file.close()
   })
 
@@ -343,7 +347,7 @@ describe('vectors in the file', () => {
     for (let before = count('vector'); eraseDropped(file); before = count('vector'))
       most = Math.max(most, before - count('vector'))
     assert.deepEqual([most, count('vector'), count('vector_block'), hasDropped(file)], [500, 1_200, 20, false])
-    assert.equal(listVectors(file, spaces[1]!.number).length, 1_200)
+    assert.equal(drive(file, listVectors(spaces[1]!.number)).length, 1_200)
     file.close()
   })
 
@@ -352,7 +356,7 @@ describe('vectors in the file', () => {
     takeUnembedded(file, 'a/b', 10)
     assert.equal(putVectors(file, 'a/b', [7], [vector(8)]), true)
     const space = findSpace(file, 'a/b')!
-    assert.deepEqual([listVectors(file, space.number), space.upto], [[], 7])
+    assert.deepEqual([drive(file, listVectors(space.number)), space.upto], [[], 7])
     file.close()
   })
 })

@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { repair } from '../../src/knowledge/query/spelling.ts'
 import type { KnowledgeBase } from '../../src/store/knowledge/base.ts'
-import { CacheBudget } from '../../src/store/knowledge/cache.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
 import { addToBatch, newBatch, writeBatch } from '../../src/store/knowledge/index/index.ts'
 import { numbersOf } from '../../src/store/knowledge/index/posting.ts'
-import { Vocabulary } from '../../src/store/knowledge/index/spelling.ts'
-import { KnowledgeIndex } from '../../src/store/knowledge/reader.ts'
+import { CacheBudget } from '../../src/store/knowledge/reader/cache.ts'
+import { KnowledgeIndex } from '../../src/store/knowledge/reader/knowledge-index.ts'
+import { type SimilarTo, type SimilarWords, Vocabulary, wordsOf } from '../../src/store/knowledge/reader/vocabulary.ts'
+import { drive } from '../../src/store/knowledge/work.ts'
 import { spellingGrams } from '../../src/text/ngrams.ts'
 import { inTurns } from '../support/in-turns.ts'
 
@@ -52,6 +53,11 @@ function similarByAll(base: KnowledgeBase, word: string, leastShared: number, le
     .slice(0, most)
 }
 
+function similarIn(file: KnowledgeFile, vocabulary: Vocabulary, asked: SimilarTo): SimilarWords {
+  const lists = drive(file, vocabulary.lists([asked.word]))
+  return drive(file, wordsOf(vocabulary.count([asked], lists, 1)))[0]!
+}
+
 describe('words that are spelt alike', () => {
   const docs = new URL('../../docs/', import.meta.url)
   const texts = readdirSync(docs)
@@ -60,7 +66,7 @@ describe('words that are spelt alike', () => {
 
   test('are the same as those found by a look at all words', () => {
     const file = baseOf('alike.db', texts)
-    const vocabulary = new Vocabulary(file)
+    const vocabulary = new Vocabulary()
     const words = file
       .all<{ word: string }>('SELECT word FROM word WHERE length(word) > 3 AND number % 9 = 0')
       .map(({ word }) => word)
@@ -73,7 +79,7 @@ describe('words that are spelt alike', () => {
           [Math.max(1, asked.length - 4), 0.2, 60],
         ] as const)
           assert.deepEqual(
-            vocabulary.similar(asked, least, dice, most).words,
+            similarIn(file, vocabulary, { word: asked, leastShared: least, leastDice: dice, most }).words,
             similarByAll(file, asked, least, dice, most),
             asked,
           )
@@ -94,10 +100,11 @@ describe('words that are spelt alike', () => {
             new Uint8Array(150_000).fill(1),
           )
     let asked = 0
-    const getMany = file.getMany.bind(file)
-    file.getMany = (sql, each) => {
-      if (sql.includes('FROM spelling')) asked++
-      return getMany(sql, each)
+    const index = new KnowledgeIndex(file)
+    const count = index.caches.vocabulary.count.bind(index.caches.vocabulary)
+    index.caches.vocabulary.count = (some, ...more) => {
+      asked += some.length
+      return count(some, ...more)
     }
     const words = Array.from({ length: 133 }, (_, i) =>
       i
@@ -105,12 +112,11 @@ describe('words that are spelt alike', () => {
         .padStart(14, '0')
         .replace(/\d/g, (n) => 'aeo'[Number(n)]!),
     )
-    const index = new KnowledgeIndex(file)
     let most = 0
     const { turns } = inTurns(() => {
       const before = asked
       try {
-        index.read(() => words.map((word) => repair(index, word)))
+        index.read((read) => repair(read, words), words)
       } finally {
         most = Math.max(most, asked - before)
       }
@@ -129,14 +135,14 @@ describe('words that are spelt alike', () => {
     const looked = files.map(() => 0)
     const look = (at: number, word: string) => {
       const index = indexes[at]!
-      const similar = index.vocabulary.similar.bind(index.vocabulary)
-      index.vocabulary.similar = (...asked) => {
+      const count = index.caches.vocabulary.count.bind(index.caches.vocabulary)
+      index.caches.vocabulary.count = (...asked) => {
         looked[at]!++
-        return similar(...asked)
+        return count(...asked)
       }
-      const found = index.read(() => index.similar(word, 1, 0.2, 60)!)
-      index.vocabulary.similar = similar
-      return found.length
+      const [found] = index.read((read) => read.similar([{ word, leastShared: 1, leastDice: 0.2, most: 60 }]))
+      index.caches.vocabulary.count = count
+      return found!.length
     }
     assert.ok(look(0, 'lantern0') > 40)
     look(0, 'lantern0')
@@ -157,7 +163,8 @@ describe('words that are spelt alike', () => {
         new Uint8Array([...row.data, ...new Uint8Array(200_000).fill(1)]),
         gram,
       )
-    const { words, entries } = new Vocabulary(file).similar('lantenns', 1, 0.2, 9)
+    const asked = { word: 'lantenns', leastShared: 1, leastDice: 0.2, most: 9 }
+    const { words, entries } = similarIn(file, new Vocabulary(), asked)
     assert.deepEqual([words.map(({ word }) => word), entries], [['lanterns'], 3])
     file.close()
   })
@@ -171,15 +178,15 @@ describe('the lengths of words', () => {
     addToBatch(batch, { title: '', heading: '', text: 'lanterns', document: 1, position: 0, page: null })
     file.write(() => writeBatch(file, batch))
     let pages = 0
-    const getShared = file.getShared.bind(file)
-    file.getShared = (sql, ...params) => {
-      pages++
-      return getShared(sql, ...params)
+    const all = file.all.bind(file)
+    file.all = (sql, ...params) => {
+      if (sql.includes('string_agg')) pages++
+      return all(sql, ...params)
     }
     const index = new KnowledgeIndex(file)
-    const { result, turns } = inTurns(() => index.read(() => repair(index, 'lanterms')))
+    const { result, turns } = inTurns(() => index.read((read) => repair(read, ['lanterms'])))
     assert.deepEqual(
-      result.map(({ word }) => word),
+      result.get('lanterms')!.map(({ word }) => word),
       ['lanterns'],
     )
     assert.deepEqual([pages, turns], [3, 3])

@@ -1,4 +1,4 @@
-import { NotYet } from '../../src/store/knowledge/filters.ts'
+import { NotYet } from '../../src/store/knowledge/reader/filters.ts'
 
 /** Runs the work again each time that it yields. Returns the result and the number of turns. */
 export function inTurns<T>(work: () => T): { result: T; turns: number } {

@@ -1,8 +1,9 @@
 import { ANSWER_THRESHOLD, type Extract, type ExtractInput, type Hit, noExtract, type Quote } from '../../core/ports/retrieval.ts'
+import { together, type Work } from '../../store/knowledge/work.ts'
 import { type AnswerSignals, answerConfidence, type QuoteSignals, quoteConfidence } from '../query/confidence.ts'
 import { saysYesOrNo, startsAbruptly } from './abrupt.ts'
 import { type AnswerCandidate, type Described, describe, featureNames } from './features.ts'
-import { type IsLike, likenessTo } from './likeness.ts'
+import { Likeness } from './likeness.ts'
 import { isQuestion } from './passage-features.ts'
 import type { TermStatistics } from './question-terms.ts'
 import { headingAbove, isBlock, quotable, sectionOf, widthOf } from './quotable.ts'
@@ -27,11 +28,10 @@ const MOST_CHARS = 850
  * Answers with verbatim quotes: the sentences, steps or code of the hits that most likely contain the answer, in at most two parts. The best passage
  * comes first. Deterministic. Takes less than a millisecond for six passages of 700 characters.
  */
-export function extractAnswer(input: ExtractInput, statistics: TermStatistics): Extract {
+export function* extractAnswer(input: ExtractInput, statistics: TermStatistics): Work<Extract> {
   const { hits } = input.retrieval
-  const described = describe(input, hits, statistics)
-  const isLike = likenessTo(input.question, statistics)
-  const asked = askedAbove(hits, isLike)
+  const [described, likeness] = yield* together(describe(input, hits, statistics), Likeness.to(input.question, statistics))
+  const asked = yield* askedAbove(described.candidates, hits, likeness)
   const ranked = preferAsked(rank(described), (candidate) => asked(candidate) === 'in words')
   const best = ranked[0]
   if (best === undefined) return noExtract
@@ -41,7 +41,7 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
   )
   const { confidence, mostConfidence = 1 } = input.retrieval
   const answerable = Math.min(mostConfidence, answerConfidence(confidence, signalsOf(best.candidate, described)))
-  const quotes = quotesOf(chosen, ranked, described, input, isLike)
+  const quotes = yield* quotesOf(chosen, ranked, described, { hits, likeness })
   const isElsewhere = described.unknown > MOSTLY || mostConfidence < 1
   if (!isBlock(hits[best.candidate.hit]!.text))
     return { quotes, confidence: answerable, found: verdictOfText(answerable, isElsewhere) }
@@ -59,17 +59,30 @@ const SURE = 0.9
 /** Added to the score of a unit under a heading that asks the question. Set by hand: on six products, 1 to 2 gains a fact and loses none or one. */
 const BELOW_QUESTION = 1.5
 
-/** Returns a function that compares the heading above a unit with the question: `in words` if the heading is a question itself. */
-function askedAbove(hits: readonly Hit[], isLike: IsLike) {
-  const known = new Map<string, 'no' | 'by name' | 'in words'>()
-  return ({ hit, start }: AnswerCandidate): 'no' | 'by name' | 'in words' => {
-    if (!isBlock(hits[hit]!.text)) return 'no'
-    const heading = headingAbove(hits[hit]!, start)
-    if (!known.has(heading))
-      known.set(heading, !isLike(heading, SAME_QUESTION) ? 'no' : isQuestion(heading) ? 'in words' : 'by name')
-    return known.get(heading)!
+type Asked = 'no' | 'by name' | 'in words'
+
+/** Compares the heading above each unit with the question: `in words` if the heading is a question itself. */
+function* askedAbove(
+  candidates: readonly AnswerCandidate[],
+  hits: readonly Hit[],
+  likeness: Likeness,
+): Work<(candidate: AnswerCandidate) => Asked> {
+  const headings = new Map<AnswerCandidate, string>()
+  for (const candidate of candidates) {
+    const hit = hits[candidate.hit]!
+    if (isBlock(hit.text)) headings.set(candidate, headingAbove(hit, candidate.start))
+  }
+  const distinct = new Set(headings.values())
+  yield* likeness.load(distinct, SAME_QUESTION)
+  const known = new Map([...distinct].map((heading) => [heading, askedIn(heading, likeness)]))
+  return (candidate) => {
+    const heading = headings.get(candidate)
+    return heading === undefined ? 'no' : known.get(heading)!
   }
 }
+
+const askedIn = (heading: string, likeness: Likeness): Asked =>
+  !likeness.isLike(heading, SAME_QUESTION) ? 'no' : isQuestion(heading) ? 'in words' : 'by name'
 
 /** Returns the units best first, after raising the score of units under a heading that asks the question. */
 function preferAsked(ranked: readonly Scored[], isBelow: (candidate: AnswerCandidate) => boolean): Scored[] {
@@ -207,18 +220,17 @@ function earliestOf({ hit, at }: AnswerCandidate, ranked: readonly Scored[], uni
   return Math.min(...own.filter(({ score }) => score >= least).map(({ candidate }) => candidate.at))
 }
 
-function quotesOf(
+function* quotesOf(
   chosen: AnswerCandidate[],
   ranked: readonly Scored[],
   described: Described,
-  input: ExtractInput,
-  isLike: IsLike,
-): Quote[] {
+  { hits, likeness }: { hits: readonly Hit[]; likeness: Likeness },
+): Work<Quote[]> {
   const spans = chosen.map((candidate) => {
     const { hit, at } = candidate
     const units = described.units[hit]!
     const earliest = earliestOf(candidate, ranked, units)
-    return { hit, ...quotable(input.retrieval.hits[hit]!.text, units, at, described.type, earliest) }
+    return { hit, ...quotable(hits[hit]!.text, units, at, described.type, earliest) }
   })
   // The passage with the best unit comes first.
   const order = (hit: number): number => (hit === chosen[0]?.hit ? -1 : hit)
@@ -226,18 +238,21 @@ function quotesOf(
   const joined: typeof spans = []
   for (const span of spans) {
     const last = joined.at(-1)
-    const between = last?.hit === span.hit ? input.retrieval.hits[span.hit]!.text.slice(last.end, span.start) : 'apart'
+    const between = last?.hit === span.hit ? hits[span.hit]!.text.slice(last.end, span.start) : 'apart'
     // Neighbouring parts read as one quote. So do overlapping parts.
     if (last !== undefined && between.trim() === '' && !between.includes('\n')) last.end = Math.max(last.end, span.end)
     else joined.push(span)
   }
   const quotes: Quote[] = []
   for (const { hit, start, end } of joined) {
-    const passage = input.retrieval.hits[hit]!
+    const passage = hits[hit]!
     const text = passage.text.slice(start, end)
     const from = sectionOf(passage, start)
     const isApart = quotes.length > 0 && from !== quotes.at(-1)!.from
-    const isAbrupt = isApart || startsAbruptly(text) || (saysYesOrNo(text) && !isLike(from, MOSTLY_ASKED))
+    const mayAnswer = !isApart && !startsAbruptly(text)
+    const isVerdict = mayAnswer && saysYesOrNo(text)
+    if (isVerdict) yield* likeness.load([from], MOSTLY_ASKED)
+    const isAbrupt = !mayAnswer || (isVerdict && !likeness.isLike(from, MOSTLY_ASKED))
     quotes.push({ hit, text, from, isAbrupt: isBlock(passage.text) && isAbrupt })
   }
   const size = quotes.reduce((sum, { text }) => sum + widthOf(text) * text.length, 0)

@@ -1,4 +1,5 @@
 import type { Hit } from '../../core/ports/retrieval.ts'
+import type { Work } from '../../store/knowledge/work.ts'
 import { analyse, type Language, type Token } from '../../text/analyse.ts'
 import { type AnswerType, answerTypeOf, typeFit } from './answer-types.ts'
 import { defines, isDefinitionAsked } from './definitions.ts'
@@ -78,8 +79,8 @@ const MOST_UNITS_OF_PASSAGE = 250
 // The sets hardly contain "how" questions. For them, steps and code fit the type, and are the answer.
 const TYPE_COUNTS: Record<AnswerType, number> = { when: 1.25, number: 1, who: 0.5, where: 0.6, why: 0.4, how: 1 }
 
-/** Describes the units of the hits, within the limits for one question. Pure; linear in the passages. `statistics` gives each stem its weight. */
-export function describe(asking: Asking, hits: readonly Hit[], statistics: TermStatistics): Described {
+/** Describes the units of the hits, within the limits for one question. Linear in the passages. `statistics` gives each stem its weight. */
+export function* describe(asking: Asking, hits: readonly Hit[], statistics: TermStatistics): Work<Described> {
   const type = answerTypeOf(asking.question)
   const asksWhatIs = isDefinitionAsked(asking.question)
   const byLanguage = new Map<Language, QuestionTerms>()
@@ -97,7 +98,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
     let asked = byLanguage.get(analysis.language)
     if (asked === undefined) {
       // Uses the passage's language, so that the same word gets the same stem.
-      asked = termsOf(asking, analysis.language, statistics)
+      asked = yield* termsOf(asking, analysis.language, statistics)
       byLanguage.set(analysis.language, asked)
     }
     if (at === 0) {

@@ -1,4 +1,6 @@
 import type { HistoryEntry } from '../../core/message.ts'
+import type { IndexRead } from '../../store/knowledge/reader/index-read.ts'
+import type { Work } from '../../store/knowledge/work.ts'
 import type { Language, Token } from '../../text/analyse.ts'
 import { idfOf } from '../query/idf.ts'
 import { toQuestion } from '../query/question.ts'
@@ -10,8 +12,17 @@ const ALIKE = 0.5
 /** Statistics of a base: its number of passages, and how many of them contain a stem. */
 export interface TermStatistics {
   passages: number
+  /** Loads the frequencies of these stems. */
+  load(stems: Iterable<string>): Work<void>
   frequency(stem: string): number
 }
+
+/** Statistics as of a read of an index. */
+export const statisticsOf = (read: IndexRead): TermStatistics => ({
+  passages: read.slots,
+  load: (stems) => read.load([...stems].map((stem) => `s${stem}`)),
+  frequency: (stem) => read.frequency(`s${stem}`),
+})
 
 /** A question in its conversation, oldest message first. */
 export interface Asking {
@@ -48,8 +59,9 @@ export interface QuestionTerms {
 export type Places = { bit: number; word: number }[]
 
 /** `statistics` gives each stem its weight. */
-export function termsOf(asking: Asking, language: Language, statistics: TermStatistics): QuestionTerms {
+export function* termsOf(asking: Asking, language: Language, statistics: TermStatistics): Work<QuestionTerms> {
   const { words, sequence, synonyms } = toQuestion(asking.question, asking.history, [language])
+  yield* statistics.load([...words.map(({ stem }) => stem), ...synonyms.flatMap(({ alternatives }) => alternatives.flat())])
   const asked: QuestionTerms = {
     terms: [],
     bits: new Map(),

@@ -1,5 +1,6 @@
 import type { Hit, Retrieval, SuggestInput, Suggestion } from '../../core/ports/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../../core/ports/retrieval.ts'
+import type { Work } from '../../store/knowledge/work.ts'
 import { analyse, contentStems } from '../../text/analyse.ts'
 import { idfOf } from '../query/idf.ts'
 import { lastHeading } from './passage-features.ts'
@@ -24,33 +25,59 @@ const LEAST_SAID = 0.2
 /** So is a passage with a lower share of the last question's words. */
 const LEAST_OF_QUESTION = 0.3
 
+/** What `suggestQuestions` asks of a base. */
+export interface SuggestBase {
+  statistics: TermStatistics
+  /** Searches the base for each query. */
+  ask(queries: readonly string[]): Work<readonly Retrieval[]>
+  /** How many questions to ask at the same time. More cost searches in vain, but fewer round trips. */
+  atOnce: number
+}
+
 /**
  * Returns suggested follow-ups that the base can answer, at most `count`, perhaps none. Searches each candidate first (`ask`): its best hit must be the
  * passage that it came from, with a confidence above the threshold. Deterministic. `candidates`: from the passages; pass the same ones in each turn.
  */
-export function suggestQuestions(
+export function* suggestQuestions(
   input: SuggestInput,
-  ask: (query: string) => Retrieval,
+  { ask, statistics, atOnce }: SuggestBase,
   candidates: Candidates,
-  statistics: TermStatistics,
-): Suggestion[] {
+): Work<Suggestion[]> {
   const quoted = quotedOf(input.retrieval)
   const answered = quoted === undefined ? [] : [quoted.title, lastHeading(quoted)]
   const taken = [...input.asked, ...answered].map(stemsOf).filter(({ size }) => size > 0)
+  const isNew = (stems: ReadonlySet<string>): boolean => stems.size > 0 && !taken.some((other) => overlap(stems, other) > SAME)
   const offered: Suggestion[] = []
   let asked = 0
-  for (const { text, hit, stems } of candidates.list()) {
+  for (const some of portions(candidates.list(), atOnce)) {
+    const fresh = some.filter(({ stems }) => isNew(stems))
+    yield* statistics.load([...candidates.stems, ...fresh.flatMap(({ stems }) => [...stems])])
+    const related = fresh.filter(({ stems, hit }) => candidates.isRelated(stems, hit, statistics))
+    const found = yield* ask(related.map(({ text }) => text))
+    for (const [i, { text, hit, stems }] of related.entries()) {
+      if (offered.length >= input.count || asked >= MOST_ASKED) return offered
+      if (!isNew(stems)) continue
+      asked++
+      const { hits, confidence } = found[i]!
+      const best = hits[0]
+      if (best === undefined || best.passageId !== hit.passageId || confidence < ANSWER_THRESHOLD) continue
+      taken.push(stems)
+      offered.push({ text, confidence })
+    }
     if (offered.length >= input.count || asked >= MOST_ASKED) break
-    if (stems.size === 0 || taken.some((other) => overlap(stems, other) > SAME) || !candidates.isRelated(stems, hit, statistics))
-      continue
-    asked++
-    const found = ask(text)
-    const best = found.hits[0]
-    if (best === undefined || best.passageId !== hit.passageId || found.confidence < ANSWER_THRESHOLD) continue
-    taken.push(stems)
-    offered.push({ text, confidence: found.confidence })
   }
   return offered
+}
+
+function* portions<T>(items: Iterable<T>, size: number): Generator<T[]> {
+  let some: T[] = []
+  for (const item of items) {
+    some.push(item)
+    if (some.length < size) continue
+    yield some
+    some = []
+  }
+  if (some.length > 0) yield some
 }
 
 /** Returns the texts that a reply quotes; for a reply of a language model, the best passage. */
@@ -77,6 +104,11 @@ export class Topic {
   constructor(question: string, quoted: readonly string[]) {
     this.#question = stemsOf(question)
     this.#said = new Set([...this.#question, ...quoted.flatMap((text) => [...stemsOf(text)])])
+  }
+
+  /** Stems of the last question. */
+  get stems(): ReadonlySet<string> {
+    return this.#question
   }
 
   /** Returns true if a question with these stems, which a passage answers, is related to the topic. */
@@ -148,6 +180,11 @@ export class Candidates {
   constructor(hits: readonly Hit[], topic?: Topic) {
     this.#further = candidatesOf(hits)
     this.#topic = topic
+  }
+
+  /** Stems whose frequencies `isRelated` needs, besides the stems of its question. */
+  get stems(): ReadonlySet<string> {
+    return this.#topic?.stems ?? new Set()
   }
 
   /** Returns true if a question with these stems, which a passage answers, is related to the last question and its quotes. */

@@ -1,19 +1,17 @@
 import { accumulate } from '../../store/knowledge/index/posting.ts'
-import type { KnowledgeIndex, TermLists } from '../../store/knowledge/reader.ts'
+import type { IndexRead } from '../../store/knowledge/reader/index-read.ts'
+import type { TermLists } from '../../store/knowledge/reader/term-lists.ts'
+import type { SimilarWord } from '../../store/knowledge/reader/vocabulary.ts'
+import type { Work } from '../../store/knowledge/work.ts'
 import { idfOf } from './idf.ts'
 import type { SearchTerms } from './search-terms.ts'
+import { alikeOf, keysOf, LEAST_ALIKE_LETTERS } from './term-keys.ts'
 import { topSlots } from './top-slots.ts'
 
 /** Weights of the kinds of match; a stem has weight 1. */
 const EXACT = 0.2
 const TITLE = 0.6
 export const GRAMS = 0.2
-/** Least Dice similarity, and most similar words of the base per question word. Similar words help to choose candidates. */
-const LEAST_ALIKE = 0.4
-const MOST_ALIKE = 8
-/** Most question words for which similar words are searched. */
-const MOST_WITH_ALIKE = 32
-const LEAST_ALIKE_LETTERS = 3
 /** Most passages added because their title and heading match the subject of the question. */
 const MOST_NAMED = 20
 /** Reading this many index entries takes about 20 ms. Questions of ordinary words mostly need fewer, up to a million passages. */
@@ -45,57 +43,86 @@ interface Step {
  * Returns the best passages by the index lists alone, best first. Uses the shortest lists, up to `mostEntries` entries together: terms in most passages
  * hardly distinguish them, and each entry takes 10 ns in which other questions wait.
  */
-export function findCandidates(
-  index: KnowledgeIndex,
+export function* findCandidates(
+  read: IndexRead,
   terms: SearchTerms,
   most: number,
   hidden: Uint8Array | undefined,
   mostEntries = MOST_ENTRIES,
+): Work<PassageCandidate[]> {
+  const [alike] = yield* read.together(alikeOf(read, [...terms.exact.keys()]), guess(read, terms, hidden))
+  const all = toSteps(read, terms, alike)
+  const named = terms.named.map((stem) => `t${stem}`)
+  yield* read.load([...named, ...all.map(({ key }) => key)])
+  const steps = withinEntries(read, all, mostEntries)
+  yield* read.loadLists([...named, ...steps.map(({ key }) => key)])
+  return bestOf(read, { named, steps }, most, hidden)
+}
+
+/** Passages looked at early. They contain nearly always the ones that are rescored. */
+const GUESSED = 60
+
+/** If it saves a round trip: loads the sketches of the passages that are best without the similar words. */
+function* guess(read: IndexRead, terms: SearchTerms, hidden: Uint8Array | undefined): Work<void> {
+  if (!read.isRemote) return
+  yield* read.load(keysOf(terms))
+  const steps = withinEntries(read, toSteps(read, terms, new Map()), MOST_ENTRIES)
+  yield* read.loadLists(steps.map(({ key }) => key))
+  const best = bestOf(read, { named: [], steps }, GUESSED, hidden)
+  yield* read.loadSketches(best.map(({ slot }) => slot))
+}
+
+/** Scores all passages. No other question can run in between, because the scores are shared. */
+function bestOf(
+  read: IndexRead,
+  { named: namedKeys, steps }: { named: readonly string[]; steps: readonly Step[] },
+  most: number,
+  hidden: Uint8Array | undefined,
 ): PassageCandidate[] {
-  const steps = withinEntries(index, stepsOf(index, terms), mostEntries)
-  if (core.length < index.slots) {
-    core = new Float32Array(index.slots)
-    extra = new Float32Array(index.slots)
+  if (core.length < read.slots) {
+    core = new Float32Array(read.slots)
+    extra = new Float32Array(read.slots)
   }
   try {
-    const named = namedSlots(index, terms.named, hidden)
-    for (const { key, add } of steps) add(index.lists(key))
-    const slots = new Set([...topSlots(core, extra, index.slots, most, hidden), ...named])
+    const named = namedSlots(read, namedKeys, hidden)
+    for (const { key, add } of steps) add(read.lists(key))
+    const slots = new Set([...topSlots(core, extra, read.slots, most, hidden), ...named])
     return [...slots].map((slot) => ({ slot, core: core[slot]!, extra: extra[slot]!, isNamed: named.has(slot) }))
   } finally {
-    core.fill(0, 0, index.slots)
-    extra.fill(0, 0, index.slots)
+    core.fill(0, 0, read.slots)
+    extra.fill(0, 0, read.slots)
   }
 }
 
-/** Returns the passages whose title and heading contain the stems and hardly anything else. */
-function namedSlots(index: KnowledgeIndex, stems: readonly string[], hidden: Uint8Array | undefined): ReadonlySet<number> {
-  if (stems.length === 0) return new Set()
-  for (const stem of stems) for (const { posting, offset } of index.lists(`t${stem}`).parts) accumulate(posting, 1, core, offset)
-  const slots = topSlots(core, extra, index.slots, MOST_NAMED, hidden)
-  core.fill(0, 0, index.slots)
+/** Returns the passages whose title and heading contain the stems of these keys and hardly anything else. */
+function namedSlots(read: IndexRead, keys: readonly string[], hidden: Uint8Array | undefined): ReadonlySet<number> {
+  if (keys.length === 0) return new Set()
+  for (const key of keys) for (const { posting, offset } of read.lists(key).parts) accumulate(posting, 1, core, offset)
+  const slots = topSlots(core, extra, read.slots, MOST_NAMED, hidden)
+  core.fill(0, 0, read.slots)
   return new Set(slots)
 }
 
-function stepsOf(index: KnowledgeIndex, terms: SearchTerms): Step[] {
+/** Returns what to do with the lists of all terms. */
+function toSteps(read: IndexRead, terms: SearchTerms, alike: ReadonlyMap<string, readonly SimilarWord[]>): Step[] {
   const steps: Step[] = []
   for (const [stem, weight] of terms.stems) {
-    steps.push({ key: `s${stem}`, add: (lists) => spread(index, lists, weight, core) })
-    steps.push({ key: `t${stem}`, add: (lists) => spread(index, lists, TITLE * weight, core) })
+    steps.push({ key: `s${stem}`, add: (lists) => spread(read, lists, weight, core) })
+    steps.push({ key: `t${stem}`, add: (lists) => spread(read, lists, TITLE * weight, core) })
   }
-  let words = 0
   for (const [word, weight] of terms.exact) {
-    steps.push({ key: `e${word}`, add: (lists) => spreadExact(index, word, lists, weight) })
-    if (words++ < MOST_WITH_ALIKE && word.length >= LEAST_ALIKE_LETTERS) steps.push(...stepsOfAlike(index, word, weight))
+    steps.push({ key: `e${word}`, add: (lists) => spreadExact(read, word, lists, weight) })
+    for (const other of alike.get(word) ?? [])
+      steps.push({ key: `e${other.word}`, add: (lists) => spreadAlike(read, { word, weight, other }, lists) })
   }
   for (const [piece, weight] of terms.pieces)
-    steps.push({ key: `u${piece}`, add: (lists) => spread(index, lists, GRAMS * weight, extra) })
+    steps.push({ key: `u${piece}`, add: (lists) => spread(read, lists, GRAMS * weight, extra) })
   return steps
 }
 
 /** Leaves out the longest lists, and preserves the order. */
-function withinEntries(index: KnowledgeIndex, steps: Step[], most: number): Step[] {
-  const counted = steps.map((step) => ({ step, df: index.frequency(step.key) }))
+function withinEntries(read: IndexRead, steps: Step[], most: number): Step[] {
+  const counted = steps.map((step) => ({ step, df: read.frequency(step.key) }))
   if (counted.reduce((sum, { df }) => sum + df, 0) <= most) return steps
   const kept = new Set<Step>()
   let sum = 0
@@ -107,32 +134,28 @@ function withinEntries(index: KnowledgeIndex, steps: Step[], most: number): Step
   return steps.filter((step) => kept.has(step))
 }
 
-function spread(index: KnowledgeIndex, lists: TermLists, weight: number, slots: Float32Array): void {
-  const rare = weight * idfOf(index.slots, lists.df)
+function spread(read: IndexRead, lists: TermLists, weight: number, slots: Float32Array): void {
+  const rare = weight * idfOf(read.slots, lists.df)
   for (const { posting, offset } of lists.parts) accumulate(posting, rare, slots, offset)
 }
 
-function spreadExact(index: KnowledgeIndex, word: string, lists: TermLists, weight: number): void {
+function spreadExact(read: IndexRead, word: string, lists: TermLists, weight: number): void {
   if (word.length < LEAST_ALIKE_LETTERS) {
-    spread(index, lists, EXACT * weight, core)
+    spread(read, lists, EXACT * weight, core)
     return
   }
-  const rare = EXACT * weight * idfOf(index.slots, lists.df)
+  const rare = EXACT * weight * idfOf(read.slots, lists.df)
   for (const { posting, offset } of lists.parts) accumulate(posting, rare, core, offset, extra, longOf(word))
 }
 
-function stepsOfAlike(index: KnowledgeIndex, word: string, weight: number): Step[] {
-  const alike = index.similar(word, Math.ceil(word.length / 4), LEAST_ALIKE, MOST_ALIKE + 1) ?? []
-  return alike
-    .filter((other) => other.word !== word)
-    .map((other) => ({
-      key: `e${other.word}`,
-      add: (lists) => {
-        // A rare similar word must not count more than the word itself.
-        const held = Math.min(1, idfOf(index.slots, index.frequency(`e${word}`)) / idfOf(index.slots, lists.df))
-        spread(index, lists, EXACT * weight * other.dice * held * longOf(word), extra)
-      },
-    }))
+function spreadAlike(
+  read: IndexRead,
+  { word, weight, other }: { word: string; weight: number; other: SimilarWord },
+  lists: TermLists,
+): void {
+  // A rare similar word must not count more than the word itself.
+  const limited = Math.min(1, idfOf(read.slots, read.frequency(`e${word}`)) / idfOf(read.slots, lists.df))
+  spread(read, lists, EXACT * weight * other.dice * limited * longOf(word), extra)
 }
 
 const longOf = (word: string): number => (/^[a-z0-9]+$/.test(word) ? LONG_WORD.latin : LONG_WORD.other) * (word.length - 2)

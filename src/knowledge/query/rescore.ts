@@ -1,11 +1,38 @@
 import { BM25_K1 } from '../../store/knowledge/index/posting.ts'
-import type { Sketch } from '../../store/knowledge/reader.ts'
+import type { Sketch } from '../../store/knowledge/reader/sketch.ts'
 import { hashOf } from '../../text/ngrams.ts'
 
 const B = 0.75
 /** Two terms are near if they are at most this many stems apart. */
 const NEAR = 8
 const CLOSENESS_SHARE = 0.6
+
+/**
+ * Numbers the hashes of a question, from 1. Most hashes of a passage are not in the question: a bit for each says so, in 8 kB that stay in the
+ * processor's fastest cache. The numbers take 128 kB and are read for the others only.
+ */
+class HashNumbers {
+  readonly #bits = new Uint32Array(0x10000 >>> 5)
+  readonly #numbers = new Uint16Array(0x10000)
+
+  clear(): void {
+    this.#bits.fill(0)
+  }
+
+  set(hash: number, number: number): void {
+    this.#bits[hash >>> 5]! |= 1 << (hash & 31)
+    this.#numbers[hash] = number
+  }
+
+  /** Returns 0 for a hash without a number. */
+  get(hash: number): number {
+    return (this.#bits[hash >>> 5]! & (1 << (hash & 31))) === 0 ? 0 : this.#numbers[hash]!
+  }
+}
+
+// Shared by all questions of this thread, one after the other.
+const gramNumbers = new HashNumbers()
+const stemNumbers = new HashNumbers()
 
 /** Scores the n-grams of a question in candidate passages. */
 export class GramScorer {
@@ -15,8 +42,8 @@ export class GramScorer {
 
   /** `weights`: by n-gram, idf included. `average`: n-grams of an average passage. Supports one question at a time. */
   constructor(weights: ReadonlyMap<string, number>, average: number) {
-    numbers.fill(0)
-    for (const [gram, weight] of weights) numbers[hashOf(gram)] = this.#weights.push(weight)
+    gramNumbers.clear()
+    for (const [gram, weight] of weights) gramNumbers.set(hashOf(gram), this.#weights.push(weight))
     this.#times = new Uint16Array(this.#weights.length + 1)
     this.#average = average
   }
@@ -25,17 +52,16 @@ export class GramScorer {
   score({ hashes, title, text }: Sketch): number {
     const times = this.#times
     times.fill(0)
-    for (let i = title; i < text; i++) times[numbers[hashes[i]!]!]! += 2
-    for (let i = text; i < hashes.length; i++) times[numbers[hashes[i]!]!]!++
+    for (let i = title; i < hashes.length; i++) {
+      const number = gramNumbers.get(hashes[i]!)
+      if (number !== 0) times[number]! += i < text ? 2 : 1
+    }
     const norm = BM25_K1 * (1 - B + (B * (text - title + hashes.length - title)) / this.#average)
     let score = 0
     for (let i = 1; i < times.length; i++) score += (this.#weights[i - 1]! * times[i]! * (BM25_K1 + 1)) / (times[i]! + norm)
     return score
   }
 }
-
-/** By hash: the number of the n-gram in the current question, from 1; 0 for other n-grams. */
-const numbers = new Uint16Array(0x10000)
 
 /** Two neighbouring terms of the question, and the smaller idf of the two. */
 export interface Pair {
@@ -58,7 +84,7 @@ export class ProximityScorer {
 
   /** Supports one question at a time. */
   constructor(pairs: readonly Pair[]) {
-    asked.fill(0)
+    stemNumbers.clear()
     const known = new Map<number, number>()
     for (const { first, second, idf } of pairs) {
       const [left, right] = [this.#numberOf(hashOf(first)), this.#numberOf(hashOf(second))]
@@ -77,8 +103,11 @@ export class ProximityScorer {
   }
 
   #numberOf(hash: number): number {
-    if (asked[hash] === 0) asked[hash] = this.#partsOf.push([]) - 1
-    return asked[hash]!
+    const known = stemNumbers.get(hash)
+    if (known !== 0) return known
+    const number = this.#partsOf.push([]) - 1
+    stemNumbers.set(hash, number)
+    return number
   }
 
   /** Reads the passage's stems in order. */
@@ -87,13 +116,13 @@ export class ProximityScorer {
     this.#times.fill(0)
     this.#best.fill(0)
     for (let at = 0; at < title; at++) {
-      const stem = asked[hashes[at]!]!
+      const stem = stemNumbers.get(hashes[at]!)
       if (stem === 0) continue
       const byOther = this.#byOther[stem]
       if (byOther === undefined) this.#count(this.#partsOf[stem]!, at)
       else
         for (let before = Math.max(0, at - NEAR); before < at; before++) {
-          const other = asked[hashes[before]!]!
+          const other = stemNumbers.get(hashes[before]!)
           if (this.#last[other] === before) this.#count(byOther.get(other) ?? [], at)
         }
       this.#last[stem] = at
@@ -121,9 +150,6 @@ interface Part {
   /** True if this stem is the second one of the pair. */
   isSecond: boolean
 }
-
-/** By hash: the stem number, from 1, in the current question; 0 for other stems. */
-const asked = new Uint16Array(0x10000)
 
 /** Returns 0 to 1: combines how close two stems are at best with how often they are near. */
 const nearness = (best: number, times: number): number => CLOSENESS_SHARE * best + ((1 - CLOSENESS_SHARE) * times) / (times + 1)

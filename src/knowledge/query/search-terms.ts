@@ -1,8 +1,10 @@
-import type { KnowledgeIndex } from '../../store/knowledge/reader.ts'
+import type { IndexRead } from '../../store/knowledge/reader/index-read.ts'
+import type { Work } from '../../store/knowledge/work.ts'
 import { stemAs } from '../../text/analyse.ts'
 import { idfOf } from './idf.ts'
 import { addGrams, increase, type Question, type QuestionWord } from './question.ts'
-import { repair } from './spelling.ts'
+import { type Repair, repair } from './spelling.ts'
+import { keysOf } from './term-keys.ts'
 
 /** Terms to look up in the index, with their weights. */
 export interface SearchTerms {
@@ -30,14 +32,15 @@ const MOST_UNKNOWN = 16
 const MOST_GRAMS = 2_000
 
 /** Returns the most specific words of a long question: each costs a lookup in every segment. Words of scripts without spaces all stay. */
-function tellingWords(index: KnowledgeIndex, words: readonly QuestionWord[]): readonly QuestionWord[] {
+function* specificWords(read: IndexRead, words: readonly QuestionWord[]): Work<readonly QuestionWord[]> {
   const weights = new Map<string, number>()
   for (const { exact, spaced, weight } of words) if (spaced) increase(weights, exact, weight)
   if (weights.size <= MOST_WORDS) return words
-  const all = [...weights].map(([exact, weight]) => ({ exact, weight, df: index.vocabulary.frequency(exact) }))
+  yield* read.loadWords(weights.keys())
+  const all = [...weights].map(([exact, weight]) => ({ exact, weight, df: read.wordFrequency(exact) }))
   const known = all
     .filter(({ df }) => df > 0)
-    .map(({ exact, weight, df }) => ({ exact, says: weight * Math.log(1 + index.slots / df) }))
+    .map(({ exact, weight, df }) => ({ exact, says: weight * Math.log(1 + read.slots / df) }))
     .sort((a, b) => b.says - a.says)
   const unknown = all.filter(({ df }) => df === 0)
   const kept = new Set([...known.slice(0, MOST_WORDS), ...unknown.slice(0, MOST_UNKNOWN)].map(({ exact }) => exact))
@@ -50,49 +53,88 @@ function gramsOf(words: readonly QuestionWord[]): Map<string, number> {
   return grams
 }
 
-/** Returns the terms to look up. Replaces words that the base does not contain with likely corrections. */
-export function toSearchTerms(index: KnowledgeIndex, question: Question): SearchTerms {
-  const { pieces } = question
-  const words = tellingWords(index, question.words)
-  const grams = question.grams.size <= MOST_GRAMS ? new Map(question.grams) : gramsOf(words)
+/** Returns the terms to look up, and loads their frequencies. Replaces words that the base does not contain with likely corrections. */
+export function* toSearchTerms(read: IndexRead, question: Question): Work<SearchTerms> {
+  const words = yield* specificWords(read, question.words)
+  const unknown = yield* loadWordsOf(read, question, words)
+  const synonyms = synonymsOf(read, question)
+  const toRepair = words.filter((word) => unknown.has(word) && word.weight >= 1 && !synonyms.has(word.stem))
+  const repairs = yield* repair(read, [...new Set(toRepair.map(({ exact }) => exact))])
+  const terms = toTerms(read, question, { words, unknown, synonyms, repairs })
+  yield* read.load([...terms.stems.keys(), ...terms.sequence].map((stem) => `s${stem}`))
+  addSynonyms(read, terms)
+  return terms
+}
+
+/** The words of a question that are searched, and what the base says about them. */
+interface KnownWords {
+  words: readonly QuestionWord[]
+  /** The words that the base does not contain. */
+  unknown: ReadonlySet<QuestionWord>
+  synonyms: Map<string, string[][]>
+  /** Corrections by word. */
+  repairs: ReadonlyMap<string, readonly Repair[]>
+}
+
+function toTerms(read: IndexRead, question: Question, { words, unknown, synonyms, repairs }: KnownWords): SearchTerms {
   const stems = new Set(words.map(({ stem }) => stem))
   const terms: SearchTerms = {
     stems: new Map(),
     asked: new Map(),
     exact: new Map(),
-    grams,
-    pieces,
+    grams: question.grams.size <= MOST_GRAMS ? new Map(question.grams) : gramsOf(words),
+    pieces: question.pieces,
     sequence: question.sequence.filter((stem) => stems.has(stem)),
-    synonyms: synonymsOf(index, question),
+    synonyms,
     named: [],
     isGuessed: false,
   }
   const count = { known: 0, guessed: 0, lost: 0 }
-  for (const { stem, exact, spaced, weight } of words) {
-    const unknown = spaced && index.frequency(`s${stem}`) === 0 && index.vocabulary.frequency(exact) === 0
+  for (const word of words) {
+    const { stem, exact, weight } = word
     // A word of the conversation that the base does not contain says nothing about the current question.
-    if (unknown && weight < 1) continue
-    const isBridged = terms.synonyms.has(stem)
-    const meant = unknown && !isBridged ? repair(index, exact) : []
-    if (weight >= 1) count[!unknown || isBridged ? 'known' : meant.length > 0 ? 'guessed' : 'lost']++
-    for (const [i, { word, weight: trust }] of meant.entries()) {
-      const meantStem = stemAs(word, index.languages)
+    if (unknown.has(word) && weight < 1) continue
+    const isKnown = !unknown.has(word) || synonyms.has(stem)
+    const meant = isKnown ? [] : (repairs.get(exact) ?? [])
+    if (weight >= 1) count[isKnown ? 'known' : meant.length > 0 ? 'guessed' : 'lost']++
+    for (const [i, { word: right, weight: trust }] of meant.entries()) {
+      const meantStem = stemAs(right, read.languages)
       increase(terms.stems, meantStem, weight * trust)
-      increase(terms.exact, word, weight * trust)
+      increase(terms.exact, right, weight * trust)
       if (i > 0) continue
       increase(terms.asked, meantStem, weight * trust)
       terms.sequence = terms.sequence.map((other) => (other === stem ? meantStem : other))
       addGrams(terms.grams, exact, -weight)
-      addGrams(terms.grams, word, weight)
+      addGrams(terms.grams, right, weight)
     }
     if (meant.length > 0) continue
     increase(terms.stems, stem, weight)
     increase(terms.asked, stem, weight)
     if (exact !== '') increase(terms.exact, exact, weight)
   }
-  addSynonyms(index, terms)
   terms.isGuessed = count.known === 0 && count.guessed > 0 && count.lost > 0
   return terms
+}
+
+/** Loads the frequencies of a question's words and synonyms. Returns the words that the base does not contain. */
+function* loadWordsOf(read: IndexRead, question: Question, words: readonly QuestionWord[]): Work<ReadonlySet<QuestionWord>> {
+  const synonyms = question.synonyms.flatMap(({ alternatives }) => alternatives.flat())
+  const all = [...words.map(({ stem }) => stem), ...synonyms]
+  const spaced = words.filter((word) => word.spaced)
+  if (read.isRemote) {
+    const exact = spaced.map((word) => word.exact)
+    const terms = { stems: new Map(), exact: new Map(exact.map((word) => [word, 1])), pieces: question.pieces }
+    yield* read.together(
+      read.load([...all.flatMap((stem) => [`s${stem}`, `t${stem}`]), ...keysOf(terms)]),
+      read.loadWords(exact),
+      read.loadGrams(question.grams.size <= MOST_GRAMS ? question.grams.keys() : gramsOf(words).keys()),
+      read.loadSpelling(exact),
+    )
+  }
+  yield* read.load(all.map((stem) => `s${stem}`))
+  const rare = spaced.filter(({ stem }) => read.frequency(`s${stem}`) === 0)
+  yield* read.loadWords(rare.map(({ exact }) => exact))
+  return new Set(rare.filter(({ exact }) => read.wordFrequency(exact) === 0))
 }
 
 /** Weights of a synonym, and of a synonym of a word that the base does not contain. */
@@ -104,32 +146,32 @@ const MOST_SYNONYMS = 12
 const SYNONYM_ENTRIES = { least: 4_000, share: 0.3 }
 
 /** Returns, by stem, the phrases with the same meaning, as stems. Leaves out phrases that the base does not contain. */
-function synonymsOf(index: KnowledgeIndex, { synonyms }: Question): Map<string, string[][]> {
+function synonymsOf(read: IndexRead, { synonyms }: Question): Map<string, string[][]> {
   const known = new Map<string, string[][]>()
   for (const { stems, alternatives } of synonyms) {
-    const held = alternatives.filter((phrase) => phrase.every((stem) => index.frequency(`s${stem}`) > 0))
+    const held = alternatives.filter((phrase) => phrase.every((stem) => read.frequency(`s${stem}`) > 0))
     if (held.length > 0) for (const stem of stems) known.set(stem, [...(known.get(stem) ?? []), ...held])
   }
   return known
 }
 
 /** Adds the stems of synonyms, rare ones first, within the limits. None counts more than the original word. */
-function addSynonyms(index: KnowledgeIndex, terms: SearchTerms): void {
+function addSynonyms(read: IndexRead, terms: SearchTerms): void {
   const weights = new Map<string, number>()
-  const frequency = (stem: string) => index.frequency(`s${stem}`)
+  const frequency = (stem: string) => read.frequency(`s${stem}`)
   for (const [stem, phrases] of terms.synonyms) {
     if (!terms.asked.has(stem)) continue
     const own = frequency(stem)
     for (const phrase of phrases)
       for (const other of phrase) {
         if (terms.asked.has(other)) continue
-        const rarity = own === 0 ? 1 : Math.min(1, idfOf(index.slots, own) / idfOf(index.slots, frequency(other)))
+        const rarity = own === 0 ? 1 : Math.min(1, idfOf(read.slots, own) / idfOf(read.slots, frequency(other)))
         const weight = ((own === 0 ? BRIDGE : SYNONYM) * rarity) / phrase.length
         weights.set(other, Math.max(weights.get(other) ?? 0, weight))
       }
   }
-  const read = [...terms.stems.keys()].reduce((sum, stem) => sum + frequency(stem), 0)
-  let left = Math.max(SYNONYM_ENTRIES.least, SYNONYM_ENTRIES.share * read)
+  const entries = [...terms.stems.keys()].reduce((sum, stem) => sum + frequency(stem), 0)
+  let left = Math.max(SYNONYM_ENTRIES.least, SYNONYM_ENTRIES.share * entries)
   const rareFirst = [...weights].sort(([a], [b]) => frequency(a) - frequency(b))
   for (const [stem, weight] of rareFirst.slice(0, MOST_SYNONYMS)) {
     left -= frequency(stem)

@@ -1,5 +1,6 @@
-import type { SimilarWord } from '../../store/knowledge/index/spelling.ts'
-import type { KnowledgeIndex } from '../../store/knowledge/reader.ts'
+import type { IndexRead } from '../../store/knowledge/reader/index-read.ts'
+import type { SimilarTo, SimilarWord } from '../../store/knowledge/reader/vocabulary.ts'
+import type { Work } from '../../store/knowledge/work.ts'
 
 /** A word of the base that may be the intended one, and its weight (0 to 1). */
 export interface Repair {
@@ -19,30 +20,45 @@ const CHOICES = 3
 const LOOKED_AT = 60
 
 /**
- * Returns the words of the base nearest to a word that it does not contain: at distance 1, or 2 for a long word; best first, at most three.
- * Empty for short words and numbers.
+ * Returns, for each word that the base does not contain, its nearest words: at distance 1, or 2 for a long word; best first, at most three.
+ * Leaves out short words and numbers.
  */
-export function repair(index: KnowledgeIndex, word: string): Repair[] {
-  if (word.length < LEAST_SWAPPED || /\p{N}/u.test(word)) return []
-  const reach = word.length >= TWO_ERRORS_FROM ? 2 : 1
-  // A wrong letter changes three 3-grams of a word.
-  const leastShared = Math.max(1, word.length - 3 * reach - 1)
-  const alike = word.length < LEAST_LETTERS ? [] : index.similar(word, leastShared, 0.2, LOOKED_AT)
-  return alike === undefined
-    ? []
-    : index.remember(
-        `r${word}`,
-        () => findRepairs(index, word, reach, alike),
-        (repairs) => repairs.length,
-      )
+export function* repair(read: IndexRead, words: readonly string[]): Work<Map<string, Repair[]>> {
+  const repairable = words.filter((word) => word.length >= LEAST_SWAPPED && !/\p{N}/u.test(word))
+  const long = repairable.filter((word) => word.length >= LEAST_LETTERS)
+  const alike = yield* read.similar(long.map(toSimilar))
+  const byWord = new Map(long.map((word, i) => [word, alike[i]]))
+  const searched = repairable.filter((word) => word.length < LEAST_LETTERS || byWord.get(word) !== undefined)
+  const repairs = yield* read.together(...searched.map((word) => repairOne(read, word, byWord.get(word) ?? [])))
+  return new Map(searched.map((word, i) => [word, repairs[i]!]))
 }
 
-function findRepairs(index: KnowledgeIndex, word: string, reach: number, alike: readonly SimilarWord[]): Repair[] {
-  const candidates = new Map(alike.map(({ word: other, df, dice }) => [other, { df, dice }]))
-  for (const swapped of swaps(word)) {
-    const df = candidates.has(swapped) ? 0 : index.vocabulary.frequency(swapped)
-    if (df > 0) candidates.set(swapped, { df, dice: 0.4 })
-  }
+const reachOf = (word: string): number => (word.length >= TWO_ERRORS_FROM ? 2 : 1)
+
+// A wrong letter changes three 3-grams of a word.
+const toSimilar = (word: string): SimilarTo => ({
+  ...{ word, leastDice: 0.2, most: LOOKED_AT },
+  leastShared: Math.max(1, word.length - 3 * reachOf(word) - 1),
+})
+
+const repairOne = (read: IndexRead, word: string, alike: readonly SimilarWord[]): Work<Repair[]> =>
+  read.remember(
+    `r${word}`,
+    function* () {
+      const swapped = swaps(word)
+      yield* read.loadWords(swapped)
+      const candidates = new Map(alike.map(({ word: other, df, dice }) => [other, { df, dice }]))
+      for (const other of swapped) {
+        const df = candidates.has(other) ? 0 : read.wordFrequency(other)
+        if (df > 0) candidates.set(other, { df, dice: 0.4 })
+      }
+      return nearestOf(word, candidates)
+    },
+    (repairs) => repairs.length,
+  )
+
+function nearestOf(word: string, candidates: ReadonlyMap<string, { df: number; dice: number }>): Repair[] {
+  const reach = reachOf(word)
   const near: { word: string; distance: number; rank: number }[] = []
   for (const [other, { df, dice }] of candidates) {
     if (other[0] !== word[0] && other[1] !== word[1]) continue

@@ -1,5 +1,6 @@
 import type { HistoryEntry } from '../../core/message.ts'
 import type { Hit } from '../../core/ports/retrieval.ts'
+import type { Work } from '../../store/knowledge/work.ts'
 
 /** A shorter line may be in any document. */
 const LEAST_CHARS = 20
@@ -9,16 +10,17 @@ const MOST_CHARS = 200
  * Returns the id of the document that the last reply quotes: the topic of the conversation. Undefined if the reply quotes nothing, as is usual for a language
  * model. `ask` returns the passages found for an earlier question in the conversation before it.
  */
-export function topicOf(
+export function* topicOf(
   history: readonly HistoryEntry[],
-  ask: (question: string, before: HistoryEntry[]) => readonly Hit[],
-): string | undefined {
+  ask: (question: string, before: HistoryEntry[]) => Work<readonly Hit[]>,
+): Work<string | undefined> {
   const reply = history.findLastIndex(({ role, content }) => role === 'AI' && content.trim() !== '')
   const question = history.slice(0, Math.max(0, reply)).findLastIndex(({ role }) => role === 'USER')
   if (question < 0) return undefined
   const line = longestLine(history[reply]!.content)
   if (line.length < LEAST_CHARS) return undefined
-  return ask(history[question]!.content, history.slice(0, question)).find(({ text }) => text.includes(line))?.documentId
+  const hits = yield* ask(history[question]!.content, history.slice(0, question))
+  return hits.find(({ text }) => text.includes(line))?.documentId
 }
 
 function longestLine(reply: string): string {

@@ -1,19 +1,26 @@
 import { ReparteeError } from '../../core/errors.ts'
-export type SqlValue = string | number | null | Uint8Array
-export type SqlRow = Record<string, SqlValue>
+import type { SqlRow, SqlValue } from './rows.ts'
+import type { Work } from './work.ts'
 
-/** Returns the bytes of an array for storage. Empty arrays get a new buffer: before Node 24.15, SQLite stores a view of an empty buffer as NULL. */
-export const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Uint32Array): Uint8Array =>
-  byteLength === 0 ? new Uint8Array(0) : new Uint8Array(buffer, byteOffset, byteLength)
+/** One agent's knowledge base for questions. */
+export interface ReadableBase {
+  /** Returns the result of work on one consistent snapshot; from PostgreSQL, a promise of it. Calls `make` again if the base changes between round trips. */
+  perform<T>(make: () => Work<T>): T
+  /** True if each yield of work costs a round trip. */
+  readonly isRemote: boolean
+  /** Changes when the database server may have crashed. Data read before may be lost, and its version and numbers reused for other data. */
+  readonly epoch: number
+  /** Undefined for a base in a SQLite file. */
+  readonly near?: Pick<NearTables, 'nameOf'>
+  close(): void
+}
 
 /** The knowledge base of one agent as rows: documents, passages and their index. All calls are synchronous, so it runs in its own thread. */
-export interface KnowledgeBase {
+export interface KnowledgeBase extends ReadableBase {
   all<T = SqlRow>(sql: string, ...params: SqlValue[]): T[]
   get<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined
-  /** Returns the first row. For large rows that never change: concurrent questions share one result and do not cache it. */
-  getShared<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined
   /** Returns the first row of the same statement for each set of parameters, in order. */
-  getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[]
+  getMany<T = SqlRow>(sql: string, each: readonly (readonly SqlValue[])[]): (T | undefined)[]
   /** Returns rows one at a time. Several iterations can run at once. */
   iterate<T = SqlRow>(sql: string, ...params: SqlValue[]): IterableIterator<T>
   /** Returns the number of the row that was inserted. */
@@ -31,13 +38,8 @@ export interface KnowledgeBase {
   readonly isOpen: boolean
   /** Reserves `count` row numbers for later inserts, and returns the first. Must run in a transaction. */
   reserve(table: 'passage', count: number): number
-  /** Changes when the database server may have crashed. Data read before may be lost, and its version and numbers reused for other data. */
-  readonly epoch: number
-  /** True if some rows of the current read are not fetched yet. The read runs again, so its results must not be cached. */
-  readonly isPartial: boolean
   /** The same base for work under the lease of `KnowledgeStore.hold`. A change throws `LeaseLost` if another process took the lease. */
   readonly held: KnowledgeBase
-  close(): void
 }
 
 export interface TransactionOptions {

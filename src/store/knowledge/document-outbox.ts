@@ -1,6 +1,7 @@
 import type { Document } from '../../core/document.ts'
 import type { KnowledgeBase } from './base.ts'
 import { findDocument } from './documents.ts'
+import { drive } from './work.ts'
 
 /** Returns documents that became ready or failed and are not reported yet, in order of creation. */
 export function listDocumentEvents(base: KnowledgeBase, most: number): Document[] {
@@ -10,7 +11,7 @@ export function listDocumentEvents(base: KnowledgeBase, most: number): Document[
       `SELECT id FROM document WHERE news IS NOT NULL AND coalesce(status, '') IN ('ready', 'failed') ORDER BY number LIMIT ?`,
       most,
     )
-    .flatMap(({ id }) => findDocument(base, id) ?? [])
+    .flatMap(({ id }) => drive(base, findDocument(id)) ?? [])
 }
 
 /** Removes reported documents from the outbox if they are unchanged since `updatedAt`; later changes are still reported. Runs in the caller's transaction. */

@@ -15,6 +15,8 @@ import type { KnowledgeBase } from './base.ts'
 import { dropContent, putContent } from './contents.ts'
 import { raiseVersion } from './index/index.ts'
 import { passageIdOf, positionOf } from './passages.ts'
+import type { SqlRow } from './rows.ts'
+import { all, drive, get, type Work } from './work.ts'
 
 /** A row of `document`. */
 export interface DocumentRow {
@@ -79,11 +81,10 @@ function toListed(row: DocumentRow): ListedDocument {
   }
 }
 
-const rowOf = (base: KnowledgeBase, id: string): DocumentRow | undefined =>
-  base.get<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE id = ?`, id)
+const rowOf = (id: string): Work<DocumentRow | undefined> => get<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE id = ?`, id)
 
-export function findDocument(base: KnowledgeBase, id: string): Document | undefined {
-  const row = rowOf(base, id)
+export function* findDocument(id: string): Work<Document | undefined> {
+  const row = yield* rowOf(id)
   return row === undefined ? undefined : toDocument(row)
 }
 
@@ -93,39 +94,45 @@ const charsOf = ({ title, source, url, metadata }: DocumentRow): number =>
   title.length + source.length + (url?.length ?? 0) + metadata.length
 
 /** Returns documents, newest first; fewer than the limit if their texts are long. Undefined if the cursor is not a document of this base. */
-export function listDocuments(
-  base: KnowledgeBase,
-  page: PageInput & { status?: DocumentStatus },
-): Page<ListedDocument> | undefined {
-  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
+export function* listDocuments(page: PageInput & { status?: DocumentStatus }): Work<Page<ListedDocument> | undefined> {
+  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : (yield* rowOf(page.cursor))?.number
   if (after === undefined) return undefined
   const [condition, params] = page.status === undefined ? ['', []] : ['status = ? AND', [page.status]]
+  const seen = { rows: 0, chars: 0 }
+  const isLast = (row: SqlRow) => {
+    seen.rows++
+    seen.chars += charsOf(row as unknown as DocumentRow)
+    return seen.rows > 1 && seen.chars > PAGE_CHARS
+  }
+  const sql = `SELECT ${COLUMNS} FROM document WHERE ${condition} number < ? ORDER BY number DESC LIMIT ?`
+  const [rows, counted] = yield [
+    { sql, params: [...params, after, page.limit + 1], isLast },
+    { sql: `SELECT count(*) AS total FROM document WHERE ${condition} true`, params },
+  ]
+  const { items, hasMore } = pageOf(rows as unknown as DocumentRow[], page.limit)
+  return { items, hasMore, total: counted![0]!['total'] as number }
+}
+
+/** Returns the first rows, at most `limit`, with at most `PAGE_CHARS` characters if there are several. */
+function pageOf(rows: readonly DocumentRow[], limit: number): { items: ListedDocument[]; hasMore: boolean } {
   const items: ListedDocument[] = []
   let chars = 0
-  let hasMore = false
-  for (const row of base.iterate<DocumentRow>(
-    `SELECT ${COLUMNS} FROM document WHERE ${condition} number < ? ORDER BY number DESC LIMIT ?`,
-    ...params,
-    after,
-    page.limit + 1,
-  )) {
+  for (const row of rows) {
     chars += charsOf(row)
-    hasMore = items.length === page.limit || (items.length > 0 && chars > PAGE_CHARS)
-    if (hasMore) break
+    if (items.length === limit || (items.length > 0 && chars > PAGE_CHARS)) return { items, hasMore: true }
     items.push(toListed(row))
   }
-  const { total } = base.get<{ total: number }>(`SELECT count(*) AS total FROM document WHERE ${condition} true`, ...params)!
-  return { items, hasMore, total }
+  return { items, hasMore: false }
 }
 
 /** Returns passages in reading order. Undefined if the document does not exist or the cursor is not one of its passages. */
-export function listPassages(base: KnowledgeBase, documentId: string, page: PageInput): Page<Passage> | undefined {
-  const document = rowOf(base, documentId)
+export function* listPassages(documentId: string, page: PageInput): Work<Page<Passage> | undefined> {
+  const document = yield* rowOf(documentId)
   if (document === undefined) return undefined
   const total = document.last - document.first + 1
   const after = page.cursor === undefined ? -1 : positionOf(document.id, document.generation, page.cursor)
   if (after === undefined || after >= total) return undefined
-  const rows = base.all<Omit<Passage, 'id' | 'index'> & { position: number }>(
+  const rows = yield* all<Omit<Passage, 'id' | 'index'> & { position: number }>(
     'SELECT position, text, heading, page FROM passage WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
     document.first + after,
     document.last,
@@ -141,12 +148,15 @@ export function listPassages(base: KnowledgeBase, documentId: string, page: Page
   return { items, hasMore: after + 1 + items.length < total, total }
 }
 
-export const countDocuments = (base: KnowledgeBase): number =>
-  base.get<{ documents: number }>('SELECT count(*) AS documents FROM document')?.documents ?? 0
+export function* countDocuments(): Work<number> {
+  return (yield* get<{ documents: number }>('SELECT count(*) AS documents FROM document'))?.documents ?? 0
+}
 
 /** Reads one index entry per document. The result changes only with the version of the base. */
-export const countPassages = (base: KnowledgeBase): number =>
-  base.get<{ passages: number }>('SELECT coalesce(sum(last - first + 1), 0) AS passages FROM document')?.passages ?? 0
+export function* countPassages(): Work<number> {
+  const sql = 'SELECT coalesce(sum(last - first + 1), 0) AS passages FROM document'
+  return (yield* get<{ passages: number }>(sql))?.passages ?? 0
+}
 
 const hashOf = (...parts: (string | Uint8Array)[]): Uint8Array => {
   const hash = createHash('sha256')
@@ -197,7 +207,7 @@ export function acceptDocument(base: KnowledgeBase, id: string, document: NewDoc
     if (url !== null) return acceptAgain(base, same.id, document, at)!
     if (same.status === 'failed') return acceptVersion(base, same.id, document, at, large)!
     moveDocument(base, same.id, document.source, at)
-    return findDocument(base, same.id)!
+    return drive(base, findDocument(same.id))!
   }
   const number = base.run(
     `INSERT INTO document (title, title_given, source, media_type, bytes, hash, metadata, updated_at, work, url, content_hash, id, created_at, status, progress)
@@ -207,7 +217,7 @@ export function acceptDocument(base: KnowledgeBase, id: string, document: NewDoc
     at,
   )
   if (document.content !== undefined) putContent(base, number, { bytes: document.content, large })
-  return findDocument(base, id)!
+  return drive(base, findDocument(id))!
 }
 
 /** Updates the path of a file that was sent again from another folder. */
@@ -228,8 +238,8 @@ function acceptAgain(base: KnowledgeBase, id: string, document: NewDocument, at:
     at,
     id,
   )
-  dropContent(base, rowOf(base, id)!.number)
-  return findDocument(base, id)
+  dropContent(base, drive(base, rowOf(id))!.number)
+  return drive(base, findDocument(id))
 }
 
 /**
@@ -243,7 +253,7 @@ export function acceptVersion(
   at: number,
   large?: number,
 ): Document | undefined {
-  const row = rowOf(base, id)
+  const row = drive(base, rowOf(id))
   if (row === undefined) return undefined
   const url = urlOf(document)
   if (url !== null && base.get('SELECT 1 FROM document WHERE url = ? AND number <> ?', url, row.number) !== undefined)
@@ -262,7 +272,7 @@ export function acceptVersion(
   )
   if (document.content === undefined) dropContent(base, row.number)
   else putContent(base, row.number, { bytes: document.content, large })
-  return findDocument(base, id)
+  return drive(base, findDocument(id))
 }
 
 function isUnchanged(base: KnowledgeBase, row: DocumentRow, document: NewDocument): boolean {
@@ -302,7 +312,7 @@ export function changeDocument(
       id,
     )
   }
-  return findDocument(base, id)
+  return drive(base, findDocument(id))
 }
 
 /** The passages that a document has in the index. */

@@ -3,7 +3,9 @@ import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { orDamaged, refuseNoFile } from '../sqlite/damaged.ts'
 import { migrate, newestMigration } from '../sqlite/migrate.ts'
-import type { KnowledgeBase, SqlRow, SqlValue } from './base.ts'
+import type { KnowledgeBase } from './base.ts'
+import type { SqlRow, SqlValue } from './rows.ts'
+import { drive, type Work } from './work.ts'
 
 export const MIGRATIONS = new URL('../../../migrations/knowledge/', import.meta.url)
 // Each file's page cache is 256 kB: many agents' files are open at once, and the index has its own list cache.
@@ -23,6 +25,8 @@ export class KnowledgeFile implements KnowledgeBase {
   readonly #path: string
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, Prepared>()
+  readonly isRemote = false
+  readonly epoch = 0
 
   private constructor(path: string, db: DatabaseSync) {
     this.#path = path
@@ -73,12 +77,12 @@ export class KnowledgeFile implements KnowledgeBase {
     return values === undefined ? undefined : (toRow(values) as T)
   }
 
-  getShared<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined {
-    return this.get<T>(sql, ...params)
-  }
-
-  getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[] {
-    return each.map((params) => this.get<T>(sql, ...params))
+  getMany<T = SqlRow>(sql: string, each: readonly (readonly SqlValue[])[]): (T | undefined)[] {
+    const { statement, toRow } = this.#prepare(sql)
+    return each.map((params) => {
+      const values = statement.get(...params) as SqlValue[] | undefined
+      return values === undefined ? undefined : (toRow(values) as T)
+    })
   }
 
   /** Returns rows one at a time. Each call prepares its own statement, so several iterations can run at once. */
@@ -146,12 +150,8 @@ export class KnowledgeFile implements KnowledgeBase {
     return this.get<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)')?.busy === 0
   }
 
-  get epoch(): number {
-    return 0
-  }
-
-  get isPartial(): boolean {
-    return false
+  perform<T>(make: () => Work<T>): T {
+    return this.read(() => drive(this, make()))
   }
 
   get held(): this {

@@ -5,6 +5,7 @@ import type { KnowledgeBase } from './base.ts'
 import { putContent } from './contents.ts'
 import { shortTitle } from './documents.ts'
 import type { FetchedContent } from './fetches.ts'
+import { all, drive, get, together, type Work } from './work.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -58,17 +59,16 @@ interface SiteRow {
 const COLUMNS =
   'number, id, type, url, max_pages, max_depth, refresh_hours, status, error_code, error_message, run, attempts, synced_at, due_at, created_at, updated_at'
 
-function toSite(base: KnowledgeBase, row: SiteRow): Site {
-  const counts = new Map(
-    base
-      .all<{ state: string; n: number }>(
-        'SELECT state, count(*) AS n FROM page WHERE site = ? AND run = ? GROUP BY state',
-        row.number,
-        row.run,
-      )
-      .map(({ state, n }) => [state, n]),
+function* toSite(row: SiteRow): Work<Site> {
+  const [states, documentCount] = yield* together(
+    all<{ state: string; n: number }>(
+      'SELECT state, count(*) AS n FROM page WHERE site = ? AND run = ? GROUP BY state',
+      row.number,
+      row.run,
+    ),
+    get<{ documents: number }>('SELECT count(*) AS documents FROM document WHERE site = ?', row.number),
   )
-  const { documents } = base.get<{ documents: number }>('SELECT count(*) AS documents FROM document WHERE site = ?', row.number)!
+  const counts = new Map(states.map(({ state, n }) => [state, n]))
   return {
     id: row.id,
     type: row.type,
@@ -84,7 +84,7 @@ function toSite(base: KnowledgeBase, row: SiteRow): Site {
       unchanged: counts.get('same') ?? 0,
       failed: counts.get('failed') ?? 0,
     },
-    documents,
+    documents: documentCount!.documents,
     syncedAt: row.synced_at,
     nextSyncAt: row.due_at,
     createdAt: row.created_at,
@@ -92,23 +92,23 @@ function toSite(base: KnowledgeBase, row: SiteRow): Site {
   }
 }
 
-const rowOf = (base: KnowledgeBase, id: string): SiteRow | undefined =>
-  base.get<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE id = ?`, id)
+const rowOf = (id: string): Work<SiteRow | undefined> => get<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE id = ?`, id)
 
-export function findSite(base: KnowledgeBase, id: string): Site | undefined {
-  const row = rowOf(base, id)
-  return row === undefined ? undefined : toSite(base, row)
+export function* findSite(id: string): Work<Site | undefined> {
+  const row = yield* rowOf(id)
+  return row === undefined ? undefined : yield* toSite(row)
 }
 
 /** Returns ids, newest first. Undefined if the cursor is not a site of this base. */
-export function listSiteIds(base: KnowledgeBase, page: PageInput): Page<string> | undefined {
-  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
+export function* listSiteIds(page: PageInput): Work<Page<string> | undefined> {
+  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : (yield* rowOf(page.cursor))?.number
   if (after === undefined) return undefined
-  const ids = base
-    .all<{ id: string }>('SELECT id FROM site WHERE number < ? ORDER BY number DESC LIMIT ?', after, page.limit + 1)
-    .map(({ id }) => id)
-  const { total } = base.get<{ total: number }>('SELECT count(*) AS total FROM site')!
-  return { items: ids.slice(0, page.limit), hasMore: ids.length > page.limit, total }
+  const [rows, counted] = yield* together(
+    all<{ id: string }>('SELECT id FROM site WHERE number < ? ORDER BY number DESC LIMIT ?', after, page.limit + 1),
+    get<{ total: number }>('SELECT count(*) AS total FROM site'),
+  )
+  const ids = rows.map(({ id }) => id)
+  return { items: ids.slice(0, page.limit), hasMore: ids.length > page.limit, total: counted!.total }
 }
 
 type SiteSettings = Pick<Site, 'maxPages' | 'maxDepth' | 'refreshHours'>
@@ -155,7 +155,7 @@ export function openRun(base: KnowledgeBase, id: string, at: number): Site | und
     id,
   )
   if (row !== undefined && row.type !== 'sitemap') addPages(base, { ...row, maxPages: 1 }, [row.url], 0)
-  return findSite(base, id)
+  return drive(base, findSite(id))
 }
 
 /** Number of sites whose runs one transaction opens. */

@@ -1,5 +1,7 @@
-import { bytesOf, type KnowledgeBase } from './base.ts'
+import type { KnowledgeBase } from './base.ts'
 import { addToNear, dropNear, eraseNear } from './postgres/pgvector.ts'
+import { bytesOf } from './rows.ts'
+import { all, drive, get, getMany, type Work } from './work.ts'
 
 /** Vectors of one embedding model. */
 export interface VectorSpace {
@@ -58,8 +60,8 @@ const toSpace = ({ is_live, mean, ...row }: SpaceRow): VectorSpace => ({
 })
 
 /** Returns the space that is searched. */
-export function findLiveSpace(base: KnowledgeBase): VectorSpace | undefined {
-  const row = base.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE is_live = 1')
+export function* findLiveSpace(): Work<VectorSpace | undefined> {
+  const row = yield* get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE is_live = 1')
   return row === undefined ? undefined : toSpace(row)
 }
 
@@ -193,16 +195,18 @@ export function hasOtherSizes(
   return other !== undefined
 }
 
-/** Returns all vectors of a space, or the vectors of the given passages, in order of ids. */
-export function listVectors(base: KnowledgeBase, space: number, ids?: readonly number[]): Vector[] {
-  if (ids === undefined)
-    return base.all(
-      'SELECT key - ? AS id, code FROM vector WHERE key BETWEEN ? AND ? ORDER BY key',
-      space * SPACE_STEP,
-      space * SPACE_STEP,
-      (space + 1) * SPACE_STEP - 1,
-    )
-  const rows = base.getMany<{ code: Uint8Array }>(
+/** Returns all vectors of a space, in order of ids. */
+export const listVectors = (space: number): Work<Vector[]> =>
+  all(
+    'SELECT key - ? AS id, code FROM vector WHERE key BETWEEN ? AND ? ORDER BY key',
+    space * SPACE_STEP,
+    space * SPACE_STEP,
+    (space + 1) * SPACE_STEP - 1,
+  )
+
+/** Returns the vectors of the given passages. Leaves out passages without a vector. */
+export function* vectorsOf(space: number, ids: readonly number[]): Work<Vector[]> {
+  const rows = yield* getMany<{ code: Uint8Array }>(
     'SELECT code FROM vector WHERE key = ?',
     ids.map((id) => [space * SPACE_STEP + id]),
   )
@@ -244,22 +248,16 @@ export function countVectors(base: KnowledgeBase, space: number, most: number): 
 }
 
 /** Returns the numbers of all blocks, and the blocks that `known` lacks or has in another version. */
-export function readBlocks(
-  base: KnowledgeBase,
-  space: number,
-  known: ReadonlyMap<number, number>,
-): { all: number[]; changed: VectorBlock[] } {
-  const rows = base.all<{ number: number; version: number }>(
+export function* readBlocks(space: number, known: ReadonlyMap<number, number>): Work<{ all: number[]; changed: VectorBlock[] }> {
+  const rows = yield* all<{ number: number; version: number }>(
     'SELECT number, version FROM vector_block WHERE space = ? ORDER BY number',
     space,
   )
-  const changed = base
-    .getMany<BlockRow>(
-      `${SELECT_BLOCK} WHERE space = ? AND number = ?`,
-      rows.filter(({ number, version }) => known.get(number) !== version).map(({ number }) => [space, number]),
-    )
-    .map((row) => toBlock(row!))
-  return { all: rows.map(({ number }) => number), changed }
+  const changed = yield* getMany<BlockRow>(
+    `${SELECT_BLOCK} WHERE space = ? AND number = ?`,
+    rows.filter(({ number, version }) => known.get(number) !== version).map(({ number }) => [space, number]),
+  )
+  return { all: rows.map(({ number }) => number), changed: changed.map((row) => toBlock(row!)) }
 }
 
 interface BlockRow {
@@ -370,7 +368,7 @@ export interface VectorCopy {
 /** Copies vectors of older passages to new ones, and returns the copies. Skips vectors of another size than `bytes`. Runs in the caller's transaction. */
 export function copyVectors(base: KnowledgeBase, space: VectorSpace, copies: readonly VectorCopy[], bytes: number): Vector[] {
   const from = [...new Set(copies.map((copy) => copy.from))]
-  const codes = new Map(listVectors(base, space.number, from).map(({ id, code }) => [id, code]))
+  const codes = new Map(drive(base, vectorsOf(space.number, from)).map(({ id, code }) => [id, code]))
   const vectors = copies.flatMap(({ from, to }) => {
     const code = codes.get(from)
     return code?.length === bytes ? [{ id: to, code }] : []

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import type { SqlRow, SqlValue } from '../knowledge/base.ts'
+import type { SqlRow, SqlValue } from '../knowledge/rows.ts'
 
 export interface Step {
   sql: string

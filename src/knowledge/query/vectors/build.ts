@@ -24,6 +24,7 @@ import {
   type VectorCopy,
   type VectorSpace,
 } from '../../../store/knowledge/vectors.ts'
+import { drive } from '../../../store/knowledge/work.ts'
 import { codeBytes, fromCode, signBytes, toCode, toSigns, toUnit } from './quantise.ts'
 
 /** The mean is computed from this many vectors. Fewer vectors are compared one by one. */
@@ -112,7 +113,7 @@ export function growNear(base: KnowledgeBase, model: string): NearProgress {
   return base.write((): NearProgress => {
     const space = findSpace(base, model)
     if (space === undefined || !space.isLive) return 'done'
-    const index = findNear(base, space.number)
+    const index = drive(base, findNear(space.number))
     if (index?.isReady) return 'done'
     if (index === undefined) {
       if (countSigns(base, space.number) < near.from) return 'done'
@@ -148,7 +149,7 @@ const toSignRows = (ids: readonly number[], units: readonly Float32Array[], mean
 /** Returns null until there are enough vectors for a mean. Then stores the signs of all vectors. */
 function foundMean(base: KnowledgeBase, { number, dimensions }: VectorSpace): Float32Array | null {
   if (countVectors(base, number, MEAN_OF) < MEAN_OF) return null
-  const rows = listVectors(base, number)
+  const rows = drive(base, listVectors(number))
   const units = rows.map(({ code }) => fromCode(code, dimensions))
   const mean = new Float32Array(dimensions)
   for (const unit of units) for (let i = 0; i < dimensions; i++) mean[i]! += unit[i]! / units.length

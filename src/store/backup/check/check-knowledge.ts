@@ -5,6 +5,7 @@ import { type Range, rangeOf } from '../../knowledge/index/ranges.ts'
 import { listSegments } from '../../knowledge/index/segments.ts'
 import { countsOf } from '../../knowledge/index/vocabulary.ts'
 import { SPACE_STEP } from '../../knowledge/vectors.ts'
+import { drive } from '../../knowledge/work.ts'
 import type { Problem } from './check-conversations.ts'
 
 interface PassageRow {
@@ -100,7 +101,7 @@ class KnowledgeCheck {
 
   #checkSegments(): void {
     const seen = new Set<number>()
-    for (const segment of listSegments(this.#base)) {
+    for (const segment of drive(this.#base, listSegments())) {
       const found = new Uint32Array(segment.n)
       for (const id of segment.ids) {
         if (seen.has(id)) this.#report('passages that are indexed twice', `passage ${id}`)

@@ -1,5 +1,6 @@
 import type { KnowledgeBase } from '../base.ts'
 import { eraseVectors } from '../vectors.ts'
+import { drive } from '../work.ts'
 import { type IndexedText, letterOf, SegmentBuilder, streams } from './build.ts'
 import { areAllIn, lowerBound, type Range, rangeOf } from './ranges.ts'
 import { listSegments, type Segment, writeSegment } from './segments.ts'
@@ -123,7 +124,7 @@ export const MAX_DEAD_SHARE = 0.2
 export function eraseSome(base: KnowledgeBase, listBytes = DELETED_BYTES): boolean {
   const waiting = listToErase(base, ERASED.stretches)
   if (waiting.length === 0) return false
-  const segments = listSegments(base)
+  const segments = drive(base, listSegments())
   /** Terms of the passages to erase now, by segment. */
   const builders = new Map<Segment | undefined, SegmentBuilder>()
   const room = { passages: ERASED.passages, words: ERASED.words, pieces: ERASED.pieces }

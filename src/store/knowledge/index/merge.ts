@@ -1,4 +1,5 @@
 import { commitsLost, type KnowledgeBase } from '../base.ts'
+import { drive } from '../work.ts'
 import { type Stream, streams } from './build.ts'
 import { deathOf, MAX_DEAD_SHARE, raiseVersion } from './index.ts'
 import { append, Head, type Joined, type PostingsPart, precedes, renumber } from './merge-postings.ts'
@@ -57,7 +58,7 @@ export class Merge {
     if (group === undefined) return undefined
     const numbers = new Set(group.map(({ number }) => number))
     return new Merge(
-      listSegments(base).filter(({ number }) => numbers.has(number)),
+      drive(base, listSegments()).filter(({ number }) => numbers.has(number)),
       isDead,
     )
   }
@@ -161,7 +162,7 @@ type Size = Pick<Segment, 'number' | 'n'>
 
 function mostlyDead(base: KnowledgeBase, isDead: (id: number) => boolean): Size[] | undefined {
   if (base.get('SELECT 1 FROM dead') === undefined) return undefined
-  const segment = listSegments(base).find(
+  const segment = drive(base, listSegments()).find(
     ({ ids, n }) => ids.reduce((dead, id) => dead + (isDead(id) ? 1 : 0), 0) >= n * MAX_DEAD_SHARE,
   )
   return segment === undefined ? undefined : [segment]
@@ -171,7 +172,7 @@ function mostlyDead(base: KnowledgeBase, isDead: (id: number) => boolean): Size[
 function mostErased(base: KnowledgeBase, maxStretches: number): Size[] | undefined {
   const erased = base.all<Range>(`${ERASED} LIMIT ?`, 2 * maxStretches)
   if (erased.length <= maxStretches) return undefined
-  const counted = listSegments(base).map((segment) => ({
+  const counted = drive(base, listSegments()).map((segment) => ({
     segment,
     stretches: erased.reduce((sum, range) => sum + (hasIdIn(segment.ids, range) ? 1 : 0), 0),
   }))
@@ -227,7 +228,7 @@ const ERASED = 'SELECT first, last FROM dead WHERE erased > last ORDER BY first'
 function forgetDead(base: KnowledgeBase): void {
   const erased = base.all<Range>(ERASED)
   if (erased.length === 0) return
-  const segments = listSegments(base)
+  const segments = drive(base, listSegments())
   for (const range of erased)
     if (!segments.some(({ ids }) => hasIdIn(ids, range))) base.run('DELETE FROM dead WHERE first = ?', range.first)
 }

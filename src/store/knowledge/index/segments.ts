@@ -1,4 +1,6 @@
-import { bytesOf, type KnowledgeBase, type SqlValue } from '../base.ts'
+import type { KnowledgeBase } from '../base.ts'
+import { bytesOf, type SqlValue } from '../rows.ts'
+import { all, getMany, type Work } from '../work.ts'
 import { letterOf, type SegmentBuilder, type Stream, streams } from './build.ts'
 import { Bytes, toImpact } from './posting.ts'
 
@@ -31,22 +33,21 @@ interface SegmentRow {
  * Returns all segments in order of passage ids, from `known` (by number) if possible: a segment never changes.
  * A number can be reused after a database server crash loses its segment, so `n` and `first` must match.
  */
-export function listSegments(base: KnowledgeBase, known?: ReadonlyMap<number, Segment>): Segment[] {
-  const listed = base.all<{ number: number; first: number; n: number }>(
+export function* listSegments(known?: ReadonlyMap<number, Segment>): Work<Segment[]> {
+  const listed = yield* all<{ number: number; first: number; n: number }>(
     'SELECT number, first, n FROM segment WHERE n > 0 ORDER BY first',
   )
-  const numbers = listed.map(({ number }) => number)
   const isKnown = ({ number, first, n }: (typeof listed)[number]) => {
     const segment = known?.get(number)
     return segment !== undefined && segment.n === n && segment.ids[0] === first
   }
   const unknown = listed.filter((row) => !isKnown(row)).map(({ number }) => number)
-  const rows = base.getMany<SegmentRow>(
+  const rows = yield* getMany<SegmentRow>(
     'SELECT number, n, ids, exact, stems, title, unspaced, grams FROM segment WHERE number = ?',
     unknown.map((number) => [number]),
   )
   const read = new Map(rows.map((row) => [row!.number, toSegment(row!)]))
-  return numbers.map((number) => read.get(number) ?? known!.get(number)!)
+  return listed.map(({ number }) => read.get(number) ?? known!.get(number)!)
 }
 
 function toSegment(row: SegmentRow): Segment {

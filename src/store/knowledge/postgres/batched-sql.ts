@@ -1,12 +1,12 @@
 import type { Step } from '../../postgres/batch.ts'
-import type { SqlValue } from '../base.ts'
+import type { SqlValue } from '../rows.ts'
 import { scope } from './scope.ts'
 
 /** Column with the position (from 1) of the parameter set that a row belongs to. */
 export const PLACE = '#'
 
 /** Returns one statement that selects the first row of a statement for each set of parameters. */
-export function selectTogether(agentId: string, sql: string, each: readonly SqlValue[][]): Step {
+export function selectTogether(agentId: string, sql: string, each: readonly (readonly SqlValue[])[]): Step {
   const { from, params, column } = unnested(each)
   const inner = scope(sql).text.replace(/\$(\d+)/g, (text, number: string) =>
     number === '1' ? text : column(Number(number) - 2),
@@ -50,7 +50,7 @@ function joinInsertions(steps: readonly Step[]): readonly Step[] {
 }
 
 /** Returns true if the inserts change a row twice, which one statement must not do. */
-function touchesTwice(head: string, items: readonly string[], tail: string, each: readonly SqlValue[][]): boolean {
+function touchesTwice(head: string, items: readonly string[], tail: string, each: readonly (readonly SqlValue[])[]): boolean {
   const conflict = CONFLICT.exec(tail)?.[1]
   if (conflict === undefined) return false
   const columns = head.slice(head.indexOf('(') + 1, -1).split(', ')
@@ -59,7 +59,7 @@ function touchesTwice(head: string, items: readonly string[], tail: string, each
 }
 
 /** Returns a table `k` with one row per set of parameters, in order, and its position `i`. */
-function unnested(each: readonly SqlValue[][]): { from: string; params: SqlValue[]; column: (i: number) => string } {
+function unnested(each: readonly (readonly SqlValue[])[]): { from: string; params: SqlValue[]; column: (i: number) => string } {
   const types = each[0]!.map((_, i) => typeOf(each, i))
   const given = types.flatMap((type, i) => (type === undefined ? [] : [{ type, i }]))
   const lists = given.map(({ type }, at) => `$${at + 2}::${type}[]`)
@@ -73,7 +73,7 @@ function unnested(each: readonly SqlValue[][]): { from: string; params: SqlValue
 }
 
 /** Returns the SQL type of parameter `i`; undefined if all its values are null. */
-function typeOf(each: readonly SqlValue[][], i: number): string | undefined {
+function typeOf(each: readonly (readonly SqlValue[])[], i: number): string | undefined {
   let type: string | undefined
   for (const params of each) {
     const value = params[i]!

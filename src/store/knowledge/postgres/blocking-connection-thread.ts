@@ -3,7 +3,7 @@ import pg from 'pg'
 import { KNOWLEDGE_TYPES, sendTogether } from '../../postgres/batch.ts'
 import { isLocked, isLost, reasonOf } from '../../postgres/errors.ts'
 import { isTransient } from '../../transient.ts'
-import type { SqlRow } from '../base.ts'
+import type { SqlRow } from '../rows.ts'
 import type { BlockingAnswer, BlockingRequest, ConnectionStart } from './blocking-connection.ts'
 
 const { url, pooler, port, signal } = workerData as ConnectionStart

@@ -2,7 +2,8 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { ReparteeError } from '../../../core/errors.ts'
 import { moduleBeside } from '../../../core/platform/module-beside.ts'
 import type { Step } from '../../postgres/batch.ts'
-import { BaseBusy, type SqlRow } from '../base.ts'
+import { BaseBusy } from '../base.ts'
+import type { SqlRow } from '../rows.ts'
 
 export interface ConnectionSettings {
   /** As in `PostgresOptions`. */

@@ -1,4 +1,6 @@
-import type { KnowledgeBase, NearTables, SqlRow } from '../base.ts'
+import type { KnowledgeBase, NearTables } from '../base.ts'
+import type { SqlRow } from '../rows.ts'
+import { drive, get, type Work } from '../work.ts'
 
 /** Maximum dimensions that pgvector indexes for half-precision vectors, which store the values exactly. */
 const MOST_DIMENSIONS = 4_000
@@ -26,22 +28,28 @@ interface Coded {
 }
 
 /** Returns the index of a space; undefined if there is none. */
-export function findNear(base: KnowledgeBase, space: number): NearIndex | undefined {
-  if (base.near === undefined) return undefined
-  const row = base.get<{ upto: number; ready: number }>('SELECT upto, is_ready AS ready FROM near WHERE space = ?', space)
+export function* findNear(space: number): Work<NearIndex | undefined> {
+  const row = yield* get<{ upto: number; ready: number }>('SELECT upto, is_ready AS ready FROM near WHERE space = ?', space)
   return row === undefined ? undefined : { upto: row.upto, isReady: row.ready === 1 }
 }
 
 /** Returns the passages that the index finds nearest to a question, nearest first, at most `TOLD_BY_INDEX`. `unit`: of length 1. */
-export function listNear(near: NearTables, space: number, unit: Float32Array): { id: number; cosine: number }[] {
+export function* listNear(table: string, unit: Float32Array): Work<{ id: number; cosine: number }[]> {
   const question = `[${Array.from(unit, (x) => x.toFixed(6)).join(',')}]`
-  // Applies to the transaction, which contains both statements.
-  near.ask(`SELECT set_config('hnsw.ef_search', '${TOLD_BY_INDEX}', true)`, [])
-  return near.ask(
-    `SELECT id, 1 - (vector <=> $1::halfvec) AS cosine FROM ${near.nameOf(space)} ORDER BY vector <=> $1::halfvec LIMIT ${TOLD_BY_INDEX}`,
-    [question],
-  ) as unknown as { id: number; cosine: number }[]
+  const [, rows] = yield [
+    // Applies to the transaction, which contains both statements.
+    { sql: `SELECT set_config('hnsw.ef_search', '${TOLD_BY_INDEX}', true)`, params: [], isRaw: true },
+    {
+      sql: `SELECT id, 1 - (vector <=> $1::halfvec) AS cosine FROM ${table} ORDER BY vector <=> $1::halfvec LIMIT ${TOLD_BY_INDEX}`,
+      params: [question],
+      isRaw: true,
+    },
+  ]
+  return rows as unknown as { id: number; cosine: number }[]
 }
+
+const foundNear = (base: KnowledgeBase, space: number): NearIndex | undefined =>
+  base.near === undefined ? undefined : drive(base, findNear(space))
 
 /** Runs in the caller's transaction. */
 export function beginNear(base: KnowledgeBase, near: NearTables, { number, dimensions }: Space): void {
@@ -61,7 +69,7 @@ export function fillNear(base: KnowledgeBase, space: Space, rows: readonly Coded
 
 /** Adds vectors that `fillNear` no longer reaches. Runs in the caller's transaction. */
 export function addToNear(base: KnowledgeBase, space: Space, rows: readonly Coded[]): void {
-  const index = findNear(base, space.number)
+  const index = foundNear(base, space.number)
   if (index !== undefined)
     insertNear(
       base,
@@ -84,13 +92,13 @@ function insertNear(base: KnowledgeBase, { number, dimensions }: Space, rows: re
 
 /** Runs in the caller's transaction. */
 export function eraseNear(base: KnowledgeBase, space: number, first: number, last: number): void {
-  if (findNear(base, space) !== undefined)
+  if (foundNear(base, space) !== undefined)
     base.near!.tell(`DELETE FROM ${base.near!.nameOf(space)} WHERE id BETWEEN $1 AND $2`, [first, last])
 }
 
 /** Runs in the caller's transaction. */
 export function dropNear(base: KnowledgeBase, space: number): void {
-  if (findNear(base, space) === undefined) return
+  if (foundNear(base, space) === undefined) return
   base.near!.tell(`DROP TABLE IF EXISTS ${base.near!.nameOf(space)}`, [])
   base.run('DELETE FROM near WHERE space = ?', space)
 }

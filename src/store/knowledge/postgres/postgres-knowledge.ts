@@ -1,14 +1,8 @@
 import { ReparteeError } from '../../../core/errors.ts'
 import type { Step } from '../../postgres/batch.ts'
-import {
-  type KnowledgeBase,
-  type KnowledgeStore,
-  LeaseLost,
-  type NearTables,
-  type SqlRow,
-  type SqlValue,
-  type TransactionOptions,
-} from '../base.ts'
+import { type KnowledgeBase, type KnowledgeStore, LeaseLost, type NearTables, type TransactionOptions } from '../base.ts'
+import type { SqlRow, SqlValue } from '../rows.ts'
+import { drive, type Work } from '../work.ts'
 import { insertTogether, PLACE, selectTogether } from './batched-sql.ts'
 import { type ConnectionSettings, WaitingConnection } from './blocking-connection.ts'
 import { RemovedBases, removeBase, SHORT_LOCK } from './removal.ts'
@@ -221,6 +215,8 @@ class PostgresBase implements KnowledgeBase {
   readonly #connection: WaitingConnection
   readonly #agentId: string
   readonly near: NearTables
+  readonly isRemote = true
+  readonly epoch = 0
   readonly #isHeld: (row: SqlRow) => boolean
   #waiting: Step[] = []
   #waitingBytes = 0
@@ -251,11 +247,7 @@ class PostgresBase implements KnowledgeBase {
     return this.all<T>(sql, ...params)[0]
   }
 
-  getShared<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined {
-    return this.get<T>(sql, ...params)
-  }
-
-  getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[] {
+  getMany<T = SqlRow>(sql: string, each: readonly (readonly SqlValue[])[]): (T | undefined)[] {
     if (each.length === 0) return []
     if (each.length >= TOGETHER_FROM && sql.startsWith('SELECT')) {
       const [rows] = this.#ask([selectTogether(this.#agentId, sql, each)])
@@ -263,7 +255,7 @@ class PostgresBase implements KnowledgeBase {
       for (const { [PLACE]: place, ...row } of rows!) found[(place as number) - 1] = row as T
       return found
     }
-    return this.#ask(each.map((params) => this.#step(sql, params))).map((rows) => rows[0] as T | undefined)
+    return this.#ask(each.map((params) => this.#step(sql, [...params]))).map((rows) => rows[0] as T | undefined)
   }
 
   *iterate<T = SqlRow>(sql: string, ...params: SqlValue[]): IterableIterator<T> {
@@ -363,19 +355,14 @@ class PostgresBase implements KnowledgeBase {
     return true
   }
 
-  get epoch(): number {
-    return 0
-  }
-
-  get isPartial(): boolean {
-    return false
+  perform<T>(make: () => Work<T>): T {
+    return this.read(() => drive(this, make()))
   }
 
   get held(): KnowledgeBase {
     const held: KnowledgeBase = {
       all: (sql, ...params) => this.all(sql, ...params),
       get: (sql, ...params) => this.get(sql, ...params),
-      getShared: (sql, ...params) => this.getShared(sql, ...params),
       getMany: (sql, each) => this.getMany(sql, each),
       iterate: (sql, ...params) => this.iterate(sql, ...params),
       run: (sql, ...params) =>
@@ -388,8 +375,9 @@ class PostgresBase implements KnowledgeBase {
       scrub: () => this.scrub(),
       near: this.near,
       isOpen: true,
-      epoch: 0,
-      isPartial: false,
+      perform: (make) => this.perform(make),
+      isRemote: this.isRemote,
+      epoch: this.epoch,
       held: this,
       close: () => this.close(),
     }

@@ -1,4 +1,4 @@
-import type { SqlValue } from '../base.ts'
+import type { SqlValue } from '../rows.ts'
 import type { WaitingConnection } from './blocking-connection.ts'
 import { nearTable } from './scope.ts'
 

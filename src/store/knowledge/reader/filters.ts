@@ -1,6 +1,6 @@
-import type { MetadataFilter } from '../../core/agent.ts'
-import type { Metadata } from '../../core/document.ts'
-import type { KnowledgeBase } from './base.ts'
+import type { MetadataFilter } from '../../../core/agent.ts'
+import type { Metadata } from '../../../core/document.ts'
+import { all, type Work } from '../work.ts'
 
 /** Documents read per query: the initial limit and the maximum. */
 const FIRST_AT_ONCE = 20
@@ -54,16 +54,13 @@ class Passing {
 
 const charsOf = (rows: readonly DocumentRow[]): number => rows.reduce((sum, { metadata }) => sum + metadata.length, 0)
 
-/** Returns rows until their metadata reaches `CHARS_AT_ONCE`: later rows may have far more metadata than earlier ones. */
-function firstChars(all: Iterable<DocumentRow>): DocumentRow[] {
-  const rows: DocumentRow[] = []
+/** Returns true at the row whose metadata reaches `CHARS_AT_ONCE`: later rows may have far more metadata than earlier ones. */
+function atMostChars(): (row: { metadata?: unknown }) => boolean {
   let chars = 0
-  for (const row of all) {
-    rows.push(row)
-    chars += row.metadata.length
-    if (chars >= CHARS_AT_ONCE) break
+  return ({ metadata }) => {
+    chars += String(metadata).length
+    return chars >= CHARS_AT_ONCE
   }
-  return rows
 }
 
 /** One filter and the progress of its scan over the documents, in order of their last change. */
@@ -81,13 +78,14 @@ class FilterState {
   }
 
   /** Returns false if the scan is not finished after `turnMs`. */
-  advance(base: KnowledgeBase, version: number, turnMs: number): boolean {
+  *advance(version: number, turnMs: number): Work<boolean> {
     const until = performance.now() + turnMs
-    const newest = base.all<DocumentRow>(NEWEST, version)
+    const newest = yield* all<DocumentRow>(NEWEST, version)
     for (;;) {
       const atOnce = this.#atOnce
-      const rows = firstChars(base.iterate<DocumentRow>(SINCE, this.#changed, this.#number, version, atOnce))
-      if (base.isPartial) return false
+      const params = [this.#changed, this.#number, version, atOnce]
+      const [answer] = yield [{ sql: SINCE, params, isLast: atMostChars() }]
+      const rows = answer as unknown as DocumentRow[]
       for (const row of rows) this.#lookAt(row)
       const last = rows.at(-1)
       if (last !== undefined) [this.#changed, this.#number] = [last.changed, last.number]
@@ -120,32 +118,29 @@ class FilterState {
 
 /** The filters of one agent's base. The first question with a filter scans all documents, over several turns. */
 export class Filters {
-  readonly #base: KnowledgeBase
   readonly #turnMs: number
   readonly #kept = new Map<string, FilterState>()
   readonly #begun = new Map<string, FilterState>()
 
-  constructor(base: KnowledgeBase, turnMs = TURN_MS) {
-    this.#base = base
+  constructor(turnMs = TURN_MS) {
     this.#turnMs = turnMs
   }
 
   /** Returns the matching passages as of `version`. Call it within a read of that version. Throws `NotYet`. */
-  passing(filter: MetadataFilter, version: number): { has(id: number): boolean } {
+  *passing(filter: MetadataFilter, version: number): Work<{ has(id: number): boolean }> {
     const key = JSON.stringify(filter)
     const state = this.#kept.get(key) ?? this.#begun.get(key) ?? new FilterState(filter)
-    this.#kept.delete(key)
+    // The state stays here while rows are fetched: a question that starts over must not start the scan over.
+    if (!this.#kept.has(key)) put(this.#begun, key, state, MAX_BEGUN)
+    if (!(yield* state.advance(version, this.#turnMs))) throw new NotYet()
     this.#begun.delete(key)
-    if (!state.advance(this.#base, version, this.#turnMs)) {
-      put(this.#begun, key, state, MAX_BEGUN)
-      throw new NotYet()
-    }
     put(this.#kept, key, state, MAX_KEPT)
     return state.passing
   }
 }
 
 function put<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.delete(key)
   map.set(key, value)
   const [oldest] = map.keys()
   if (map.size > most) map.delete(oldest!)
