@@ -6,7 +6,7 @@ import { loadConfig } from '../src/config/config.ts'
 import { type Setting, type SettingName, settings } from '../src/config/settings.ts'
 import { type ErrorCode, errorCodes } from '../src/core/errors.ts'
 import { statusOf } from '../src/http/route/errors.ts'
-import { clientTypes } from './generate-client.ts'
+import { clientFiles } from './generate-client.ts'
 import { scatter } from './scatter.ts'
 
 /** The meaning of each code, and what to do about it. Complete sentences, because the sample agent quotes them. */
@@ -317,9 +317,6 @@ export function openApiFile(): string {
 
 const openApi = () => toOpenApi(contract(loadConfig({})), '/v1')
 
-/** Returns the client's types. Goes through the OpenAPI text, because schema objects contain more than JSON. */
-export const clientTypesFile = (): string => clientTypes(JSON.parse(openApiFile()))
-
 /** Plots the table of docs/cost.md (tokens and evidence in the prompt): one row per system, two columns per collection. */
 export function costPlot(): string {
   const page = readFileSync(new URL('../docs/cost.md', import.meta.url), 'utf8')
@@ -343,11 +340,12 @@ export const generated: Record<string, () => string> = {
   'docs/configuration.md': configurationPage,
   'docs/errors.md': errorsPage,
   'docs/openapi.json': openApiFile,
-  'client/src/types.ts': clientTypesFile,
   'docs/performance.md': performancePage,
   'docs/images/search.svg': searchPlot,
   'docs/images/growth.svg': growthPlot,
   'docs/images/cost.svg': costPlot,
+  // Goes through the OpenAPI text, because schema objects contain more than JSON.
+  ...clientFiles(JSON.parse(openApiFile())),
 }
 
 if (import.meta.main) {

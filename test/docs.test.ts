@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -203,6 +203,15 @@ describe('generated pages are up to date: `npm run docs`', () => {
   for (const [path, make] of Object.entries(generated)) {
     it(path, () => assert.equal(read(path), make()))
   }
+  it('the client has no other modules of functions', () => {
+    const modules = globSync('client/src/api/*.ts', { cwd: ROOT })
+    assert.deepEqual(
+      modules.sort(),
+      Object.keys(generated)
+        .filter((path) => path.startsWith('client/src/api/'))
+        .sort(),
+    )
+  })
 })
 
 describe('links lead somewhere', () => {

@@ -17,7 +17,7 @@ export type Bound<F> = {
   [Name in keyof F]: F[Name] extends (to: Connection, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never
 }
 
-/** All operations of the service, grouped by resource: `client.sessions.create(agentId)`. Each resolves to the response body. */
+/** All operations of the service, grouped by resource: `client.sessions.create({ agentId })`. Each resolves to the response body. */
 export class Repartee {
   /** The first argument of the package's standalone functions. */
   readonly connection: Connection

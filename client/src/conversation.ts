@@ -6,12 +6,12 @@ import type { TurnStream } from './turn.ts'
 import type {
   Answer,
   CitedSource,
-  CreateSessionBody,
+  CreateSessionInput,
   Feedback,
   FollowUp,
   MessageDetail,
   Role,
-  SendMessageBody,
+  SendMessageInput,
   TurnState,
 } from './types.ts'
 import { uuid } from './uuid.ts'
@@ -21,10 +21,10 @@ export interface ConversationOptions {
   /** Default: a session is created with the first message. */
   sessionId?: string | undefined
   /** Options for a session that this conversation creates, such as its name and user. */
-  create?: CreateSessionBody | undefined
+  create?: Omit<CreateSessionInput, 'agentId'> | undefined
   /** Extra data to request with each reply. Default: sources. */
-  include?: SendMessageBody['include']
-  format?: SendMessageBody['format']
+  include?: SendMessageInput['include']
+  format?: SendMessageInput['format']
 }
 
 /** A message for display. */
@@ -53,7 +53,7 @@ export interface ConversationState {
 
 /** A message being sent. A retry repeats the same request, so the service stores the message once even after a lost connection. */
 interface Sending {
-  body: SendMessageBody
+  body: Omit<SendMessageInput, 'agentId' | 'sessionId'>
   key: string
 }
 
@@ -118,7 +118,7 @@ export class Conversation {
   }
 
   /** Sends a message and follows the reply. Does nothing while a turn is running. */
-  send = async (message: string, more: Omit<SendMessageBody, 'message'> = {}): Promise<void> => {
+  send = async (message: string, more: Omit<Sending['body'], 'message'> = {}): Promise<void> => {
     await this.#loaded
     const { status, messages: all } = this.#state
     if (status !== 'ready' || this.#open === undefined) return
@@ -134,7 +134,7 @@ export class Conversation {
     const error = await this.#follow(signal, running, async () => {
       const sessionId = await this.#getSession(sending, signal)
       const options = { signal, idempotencyKey: sending.key }
-      return messages.stream(this.#connection, this.#options.agentId, sessionId, sending.body, options)
+      return messages.stream(this.#connection, { agentId: this.#options.agentId, sessionId, ...sending.body }, options)
     })
     if (error?.code === 'connection_failed' || error?.code === 'timeout') this.#lost = sending
   }
@@ -149,7 +149,11 @@ export class Conversation {
     const { signal } = this.#open
     const reply: ChatMessage = { id: old.id, role: 'AI', content: '', createdAt: old.createdAt, turn: 'running' }
     await this.#follow(signal, { before: all.slice(0, -2), user, reply, old }, async () =>
-      messages.streamRegenerate(this.#connection, this.#options.agentId, sessionId, old.id, this.#wishes(), { signal }),
+      messages.streamRegenerate(
+        this.#connection,
+        { agentId: this.#options.agentId, sessionId, messageId: old.id, ...this.#wishes() },
+        { signal },
+      ),
     )
   }
 
@@ -159,7 +163,7 @@ export class Conversation {
     const asked = this.#asked
     this.#isStopWanted = status === 'waiting' && asked === undefined
     if (sessionId === undefined || asked === undefined) return
-    await this.#try(() => messages.cancel(this.#connection, this.#options.agentId, sessionId, asked))
+    await this.#try(() => messages.cancel(this.#connection, { agentId: this.#options.agentId, sessionId, messageId: asked }))
   }
 
   /** Sets the feedback on a reply. */
@@ -167,7 +171,9 @@ export class Conversation {
     const { sessionId } = this.#state
     if (sessionId === undefined) return
     const body = { rating, comment }
-    const answer = await this.#try(() => messages.rate(this.#connection, this.#options.agentId, sessionId, messageId, body))
+    const answer = await this.#try(() =>
+      messages.rate(this.#connection, { agentId: this.#options.agentId, sessionId, messageId, ...body }),
+    )
     if (answer === undefined) return
     const { feedback } = answer
     this.#set({ messages: this.#state.messages.map((m) => (m.id === messageId ? { ...m, feedback } : m)) })
@@ -186,7 +192,9 @@ export class Conversation {
       const old = all[at + 1]
       const running = { before: all.slice(0, at), user, reply: old, old }
       this.#asked = user.id
-      void this.#follow(signal, running, async () => messages.resume(this.#connection, agentId, sessionId, user.id, { signal }))
+      void this.#follow(signal, running, async () =>
+        messages.resume(this.#connection, { agentId, sessionId, messageId: user.id }, { signal }),
+      )
     } catch (error) {
       if (!signal.aborted) this.#set({ status: 'ready', error: toError(error) })
     }
@@ -199,10 +207,10 @@ export class Conversation {
     isAgain = false,
   ): Promise<{ history: ChatMessage[]; message?: MessageDetail }> {
     const { agentId } = this.#options
-    const history = (await sessions.get(this.#connection, agentId, sessionId, { signal })).messages
+    const history = (await sessions.get(this.#connection, { agentId, sessionId }, { signal })).messages
     const last = history.at(-1)
     if (last === undefined) return { history }
-    const { message } = await messages.get(this.#connection, agentId, sessionId, last.id, undefined, { signal })
+    const { message } = await messages.get(this.#connection, { agentId, sessionId, messageId: last.id }, { signal })
     // The reply arrived after the history was read. An imported history can end with a message that has no reply.
     if (message.role === 'USER' && message.turn === 'done' && !isAgain) return this.#read(sessionId, signal, true)
     return { history, message }
@@ -261,12 +269,16 @@ export class Conversation {
     const { sessionId } = this.#state
     if (sessionId !== undefined) return sessionId
     const { agentId, create } = this.#options
-    const { session } = await sessions.create(this.#connection, agentId, create, { signal, idempotencyKey: `${key}-session` })
+    const { session } = await sessions.create(
+      this.#connection,
+      { agentId, ...create },
+      { signal, idempotencyKey: `${key}-session` },
+    )
     this.#set({ sessionId: session.id })
     return session.id
   }
 
-  #wishes(): Omit<SendMessageBody, 'message'> {
+  #wishes(): Omit<Sending['body'], 'message'> {
     const { include = ['sources'], format } = this.#options
     return { include, format }
   }

@@ -1,9 +1,20 @@
 import { toAborted } from './cancel.ts'
+import type { Connection } from './connection.ts'
 import { ReparteeError } from './errors.ts'
+import { type Call, type RequestOptions, request } from './request.ts'
+import type { ExportUserResponse } from './types.ts'
 
-/** Yields the values of a JSON Lines response as they arrive. Throws if the response breaks off. */
-export async function* readLines<T>(open: () => Promise<Response>, signal: AbortSignal | undefined): AsyncGenerator<T, void> {
-  const reader = (await open()).body!.getReader()
+/** A session, a message, an earlier version of a reply, or the summary of old messages. `type` says which. */
+export type ExportLine = ExportUserResponse & { [field: string]: unknown }
+
+/** Requests an export and yields its lines as they arrive. Throws if the response breaks off. */
+export async function* readExport(
+  connection: Connection,
+  call: Call,
+  options: RequestOptions = {},
+): AsyncGenerator<ExportLine, void> {
+  const { signal } = options
+  const reader = (await request(connection, call, options, async (response) => response)).body!.getReader()
   const decoder = new TextDecoder()
   const close = () => void reader.cancel().catch(() => {})
   signal?.addEventListener('abort', close)
@@ -15,7 +26,7 @@ export async function* readLines<T>(open: () => Promise<Response>, signal: Abort
       const [end, ...lines] = decoder.decode(value, { stream: !done }).split('\n')
       rest += end
       for (const next of done ? [...lines, ''] : lines) {
-        if (rest !== '') yield parse<T>(rest)
+        if (rest !== '') yield parse(rest)
         rest = next
       }
       if (done) return
@@ -26,7 +37,7 @@ export async function* readLines<T>(open: () => Promise<Response>, signal: Abort
   }
 }
 
-function parse<T>(line: string): T {
+function parse(line: string): ExportLine {
   try {
     return JSON.parse(line)
   } catch (cause) {

@@ -9,13 +9,13 @@ interface PageQuery {
 }
 
 /** Yields the items of all pages. Fetches each page when the previous one is used up. */
-export async function* eachItem<P extends { pagination?: Pagination }, T>(
-  query: PageQuery | undefined,
-  load: (page: { cursor?: string | undefined; limit: number }) => Promise<P>,
+export async function* eachItem<Q extends PageQuery, P extends { pagination?: Pagination }, T>(
+  query: Q,
+  load: (page: Q) => Promise<P>,
   itemsOf: (page: P) => T[],
 ): AsyncGenerator<T, void> {
-  for (let cursor = query?.cursor; ; ) {
-    const page = await load({ limit: query?.limit ?? ITEMS, cursor })
+  for (let { cursor } = query; ; ) {
+    const page = await load({ ...query, limit: query.limit ?? ITEMS, cursor })
     yield* itemsOf(page)
     if (!page.pagination?.hasMore || page.pagination.nextCursor === null) return
     cursor = page.pagination.nextCursor

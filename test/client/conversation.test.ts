@@ -169,7 +169,7 @@ describe('a conversation', () => {
     isBroken = false
     await conversation.send('Hello')
     assert.deepEqual(shown(), ['USER Hello', 'AI Good day.'])
-    assert.equal((await client.sessions.get(agentId, state().sessionId!)).messages.length, 2)
+    assert.equal((await client.sessions.get({ agentId, sessionId: state().sessionId! })).messages.length, 2)
     await conversation.send('Hello')
     assert.equal(shown().length, 4)
   })
@@ -198,7 +198,7 @@ describe('a conversation', () => {
     await speaker.say('day.')
     await speaker.end()
     const { sessionId } = state()
-    await until('it is stored', async () => (await client.sessions.get(agentId, sessionId!)).messages.length === 2)
+    await until('it is stored', async () => (await client.sessions.get({ agentId, sessionId: sessionId! })).messages.length === 2)
     assert.equal(state().messages.at(-1)?.content, 'Good ')
     conversation.open()
     await is('ready')
@@ -210,7 +210,7 @@ describe('a conversation', () => {
     const { conversation, state } = open({ create: { name: 'Help', externalUserId }, include: ['usage'] })
     model.behaviour = says('Good day.')
     await conversation.send('Hello')
-    const [session] = (await client.sessions.list(agentId, { externalUserId })).sessions
+    const [session] = (await client.sessions.list({ agentId, externalUserId })).sessions
     assert.equal(session?.name, 'Help')
     const { id } = state().messages.at(-1)!
     await conversation.rate(id, 'down', 'Too short.')

@@ -35,7 +35,7 @@ let agentId: string
 
 /** The site of somebody who shows the conversation: its page, and tokens for the user who is signed in there. */
 const site = createServer(async (request, response) => {
-  if (request.url === '/token') response.end((await client.tokens.create(agentId, { externalUserId })).token)
+  if (request.url === '/token') response.end((await client.tokens.create({ agentId, externalUserId })).token)
   else if (request.url === '/page.js')
     response.setHeader('content-type', 'text/javascript').end(readFileSync(join(out, 'page.js')))
   else if (request.url === '/')
@@ -88,7 +88,7 @@ const shows = async (...lines: string[]) => {
     throw error
   })
 }
-const sessionsOf = async () => (await client.sessions.list(agentId)).sessions
+const sessionsOf = async () => (await client.sessions.list({ agentId })).sessions
 
 describe('useSession', () => {
   test('shows the reply as it grows, in one session, which stays when its id is passed in', async () => {
@@ -120,7 +120,7 @@ describe('useSession', () => {
   })
 
   test('takes up a turn that is running when the page is loaded again', async () => {
-    const { session } = await client.sessions.create(agentId, { externalUserId })
+    const { session } = await client.sessions.create({ agentId, externalUserId })
     await open(session.id)
     await is('ready')
     await say('Hello')
@@ -181,8 +181,8 @@ describe('useSession', () => {
     const agent = { model: 'extractive', followUps: { enabled: true } }
     agentId = await service.newAgent(agent)
     const text = '# Kettle\n\nThe kettle weighs 900 grams.\n\n# Pot\n\nThe pot weighs 2 kilograms.'
-    const { document } = await client.documents.add(agentId, { title: 'Kettle', markdown: text })
-    await client.documents.whenDone(agentId, document.id)
+    const { document } = await client.documents.add({ agentId, title: 'Kettle', markdown: text })
+    await client.documents.whenDone({ agentId, documentId: document.id })
     await open()
     await say('How many grams does the kettle weigh?')
     await is('ready')

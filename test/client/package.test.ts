@@ -19,13 +19,13 @@ declare const process: { env: Record<string, string | undefined> }
 const client = new Repartee({ baseUrl: process.env['BASE'] ?? '', key: process.env['KEY'] })
 const { agent } = await client.agents.create({ name: 'Shop', model: 'extractive' })
 const named: Agent = agent
-const { session } = await client.sessions.create(named.id)
+const { session } = await client.sessions.create({ agentId: named.id })
 const seen: TurnEvent['type'][] = []
-for await (const event of client.messages.stream(agent.id, session.id, { message: 'Hello' })) seen.push(event.type)
-const answer = await answerOf(client.messages.stream(agent.id, session.id, { message: 'Hello' }))
-const total: number = (await client.messages.list(agent.id, session.id)).pagination.total
+for await (const event of client.messages.stream({ agentId: agent.id, sessionId: session.id, message: 'Hello' })) seen.push(event.type)
+const answer = await answerOf(client.messages.stream({ agentId: agent.id, sessionId: session.id, message: 'Hello' }))
+const total: number = (await client.messages.list({ agentId: agent.id, sessionId: session.id })).pagination.total
 try {
-  await client.sessions.get(agent.id, agent.id)
+  await client.sessions.get({ agentId: agent.id, sessionId: agent.id })
 } catch (error) {
   if (error instanceof ReparteeError && error.code === 'session_not_found') console.log(seen[0], answer.userMessage.role, total)
 }
@@ -35,9 +35,9 @@ const WRONG = `
 import { Repartee } from 'repartee-client'
 const client = new Repartee({ baseUrl: '/v1' })
 await client.agents.create({ nam: 'A' })
-await client.messages.send('agent', 'session', 'Hello')
-const { sesion } = await client.sessions.create('agent')
-client.sessions.creat('agent')
+await client.messages.send({ agentId: 'agent', message: 'Hello' })
+const { sesion } = await client.sessions.create({ agentId: 'agent' })
+client.sessions.creat({ agentId: 'agent' })
 `
 
 /** A page that has the widget, and one in React. */

@@ -47,7 +47,7 @@ const breaksInTheMiddle: Behaviour = (_, response) =>
 const hangs: Behaviour = () => {}
 
 const open = (options: Partial<ConnectionOptions> = {}) => new Repartee({ baseUrl, key: 'the-key', retryDelayMs: 1, ...options })
-const create = (options?: Partial<ConnectionOptions>) => open(options).sessions.create('agent')
+const create = (options?: Partial<ConnectionOptions>) => open(options).sessions.create({ agentId: 'agent' })
 const keysOf = () => new Set(requests.map(({ headers }) => headers['idempotency-key']))
 const failsWith = (call: Promise<unknown>, code: string, more: object = {}) =>
   assert.rejects(call, (error) => {
@@ -83,7 +83,10 @@ describe('is tried again, as the same request', () => {
     const begins: Behaviour = (_, response) =>
       response.writeHead(200, type).write('retry: 1\n\nevent: turn.started\n', () => response.destroy())
     behaviours = [begins, begins, answers(200, 'event: turn.completed\ndata: {"success":true}\n\n', type)]
-    assert.equal((await answerOf(open().messages.stream('agent', 'session', { message: 'Hello' }))).success, true)
+    assert.equal(
+      (await answerOf(open().messages.stream({ agentId: 'agent', sessionId: 'session', message: 'Hello' }))).success,
+      true,
+    )
     assert.equal(requests.length, 3)
     assert.equal(keysOf().size, 1)
   })
@@ -134,7 +137,7 @@ describe('is not tried again', () => {
     behaviours = [fails(503, 'unavailable')]
     await failsWith(create({ maxRetries: 2 }), 'unavailable', { status: 503, details: [{ path: 'a', message: 'b' }] })
     assert.equal(requests.length, 3)
-    await failsWith(open().sessions.create('agent', {}, { maxRetries: 0 }), 'unavailable')
+    await failsWith(open().sessions.create({ agentId: 'agent' }, { maxRetries: 0 }), 'unavailable')
     assert.equal(requests.length, 4)
   })
 
@@ -158,7 +161,7 @@ describe('what cannot be sent at all is said at once', () => {
   })
 
   test('what no header can hold', async () => {
-    await failsWith(open().sessions.create('agent', {}, { idempotencyKey: 'κλειδί' }), 'invalid_request')
+    await failsWith(open().sessions.create({ agentId: 'agent' }, { idempotencyKey: 'κλειδί' }), 'invalid_request')
     await failsWith(create({ key: undefined, token: async () => '<!doctype html>\n<title>Sign in</title>' }), 'invalid_request')
     assert.equal(requests.length, 0)
   })
@@ -178,7 +181,8 @@ describe('a stream', () => {
   const started = 'id: 1\nevent: turn.started\ndata: {"userMessage":{"id":"m"}}\n\n'
   const delta = 'id: 2\nevent: message.delta\ndata: {"text":"a"}\n\n'
   const completed = 'event: turn.completed\ndata: {"success":true}\n\n'
-  const stream = (signal?: AbortSignal) => open().messages.stream('agent', 'session', { message: 'Hello' }, { signal })
+  const stream = (signal?: AbortSignal) =>
+    open().messages.stream({ agentId: 'agent', sessionId: 'session', message: 'Hello' }, { signal })
   /** Sends one event and keeps the line open. Resolves when the client has closed it. */
   const waits = () => {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -235,7 +239,7 @@ describe('a call ends', () => {
     behaviours = [hangs]
     await failsWith(create({ timeoutMs: 50 }), 'timeout')
     behaviours = [fails(503, 'unavailable', { 'retry-after': '30' })]
-    await failsWith(open().sessions.create('agent', {}, { timeoutMs: 50 }), 'timeout')
+    await failsWith(open().sessions.create({ agentId: 'agent' }, { timeoutMs: 50 }), 'timeout')
   })
 
   test('when its signal is given, before, within and between the tries', async () => {
@@ -243,7 +247,7 @@ describe('a call ends', () => {
       const controller = new AbortController()
       if (afterMs === undefined) controller.abort('enough')
       else setTimeout(() => controller.abort('enough'), afterMs)
-      return open().sessions.create('agent', {}, { signal: controller.signal })
+      return open().sessions.create({ agentId: 'agent' }, { signal: controller.signal })
     }
     behaviours = [hangs]
     await failsWith(give(), 'aborted', { cause: 'enough' })
@@ -275,10 +279,10 @@ describe('a token', () => {
     let asked = 0
     const client = open({ key: undefined, token: async () => `token-${++asked}` })
     behaviours = [accepts('token-1')]
-    await Promise.all([1, 2, 3].map(() => client.sessions.create('agent')))
+    await Promise.all([1, 2, 3].map(() => client.sessions.create({ agentId: 'agent' })))
     assert.equal(asked, 1)
     behaviours = [accepts('token-2')]
-    await Promise.all([1, 2, 3].map(() => client.sessions.create('agent')))
+    await Promise.all([1, 2, 3].map(() => client.sessions.create({ agentId: 'agent' })))
     assert.equal(asked, 2)
   })
 
@@ -324,14 +328,14 @@ describe('a token', () => {
 
 test('a document is looked at until it is ready', async () => {
   behaviours = ['queued', 'processing', 'ready'].map((status) => answers(200, { success: true, document: { status } }))
-  assert.equal((await open().documents.whenDone('agent', 'document')).status, 'ready')
+  assert.equal((await open().documents.whenDone({ agentId: 'agent', documentId: 'document' })).status, 'ready')
   assert.equal(requests.length, 3)
 })
 
 describe('lines', () => {
   const exported = async () => {
     const lines: unknown[] = []
-    for await (const line of open().users.export('agent', 'user')) lines.push(line)
+    for await (const line of open().users.export({ agentId: 'agent', externalUserId: 'user' })) lines.push(line)
     return lines
   }
   const lines = [{ type: 'session', name: 'Größe 😀' }, { type: 'message' }, { type: 'message' }]

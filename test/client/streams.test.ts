@@ -37,13 +37,13 @@ beforeEach(async () => {
   proxy = new BreakingProxy(() => Number(new URL(service.client.address.baseUrl).port))
   port = await proxy.listen()
   agentId = await service.newAgent()
-  sessionId = (await direct().sessions.create(agentId)).session.id
+  sessionId = (await direct().sessions.create({ agentId })).session.id
   speaker = new Speaker()
   model.behaviour = speaker.behaviour
 })
 
 const history = async () =>
-  (await direct().sessions.get(agentId, sessionId)).messages.map(({ role, content }) => `${role} ${content}`)
+  (await direct().sessions.get({ agentId, sessionId })).messages.map(({ role, content }) => `${role} ${content}`)
 
 /** Reads a turn as it comes. */
 function follow(turn: TurnStream) {
@@ -64,7 +64,7 @@ describe('a stream whose connections break', () => {
       const breaks = how === 'cut' ? 12 : 4
       proxy.fate = (i) => (i < breaks ? { afterBytes: (i === 0 ? 1_500 : 700) + ((i * 331) % 900), how } : undefined)
       const { events, ended, has } = follow(
-        open({ silenceMs: 1_500 }).messages.stream(agentId, sessionId, { message: 'Tell me' }),
+        open({ silenceMs: 1_500 }).messages.stream({ agentId, sessionId, message: 'Tell me' }),
       )
       await until('it has begun', () => events.length > 0)
       for (let said = 10; said <= pieces.length; said += 10) {
@@ -86,7 +86,7 @@ describe('a stream whose connections break', () => {
 
   test('before its first event is asked for again, and the message is stored once', { skip: needsProcess }, async () => {
     proxy.fate = (i, bytes) => (i < 3 && bytes.startsWith('POST') ? { afterBytes: i * 100, how: 'cut' } : undefined)
-    const answer = answerOf(open().messages.stream(agentId, sessionId, { message: 'Tell me' }))
+    const answer = answerOf(open().messages.stream({ agentId, sessionId, message: 'Tell me' }))
     await until('it is asked for again', () => proxy.connections > 2)
     await speaker.say('Once.')
     await speaker.end()
@@ -96,7 +96,7 @@ describe('a stream whose connections break', () => {
 
   test('that cannot be taken up again is an error', { skip: needsProcess }, async () => {
     proxy.fate = (i) => ({ afterBytes: i === 0 ? 1_500 : 0, how: 'cut' })
-    const { ended, events } = follow(open({ maxRetries: 2 }).messages.stream(agentId, sessionId, { message: 'Tell me' }))
+    const { ended, events } = follow(open({ maxRetries: 2 }).messages.stream({ agentId, sessionId, message: 'Tell me' }))
     await until('it has begun', () => events.length > 0)
     await speaker.say(...pieces)
     await assert.rejects(ended, { name: 'ReparteeError', code: 'connection_failed' })
@@ -106,7 +106,7 @@ describe('a stream whose connections break', () => {
 
   test('when the turn has ended meanwhile ends with the whole answer', { skip: needsProcess }, async () => {
     proxy.fate = (i) => (i === 0 ? { afterBytes: 1_500, how: 'silence' } : undefined)
-    const { ended, events } = follow(open({ silenceMs: 1_500 }).messages.stream(agentId, sessionId, { message: 'Tell me' }))
+    const { ended, events } = follow(open({ silenceMs: 1_500 }).messages.stream({ agentId, sessionId, message: 'Tell me' }))
     await until('it has begun', () => events.length > 0)
     await speaker.say(...pieces)
     await speaker.end()
@@ -117,10 +117,10 @@ describe('a stream whose connections break', () => {
 
   test('when a reply is made anew is taken up as well', { skip: needsProcess }, async () => {
     model.behaviour = says('The first.')
-    const { aiMessage } = await open().messages.send(agentId, sessionId, { message: 'Tell me' })
+    const { aiMessage } = await open().messages.send({ agentId, sessionId, message: 'Tell me' })
     model.behaviour = speaker.behaviour
     proxy.fate = (i) => (i < 12 ? { afterBytes: 1_500, how: 'cut' } : undefined)
-    const { ended, events, has } = follow(open().messages.streamRegenerate(agentId, sessionId, aiMessage.id))
+    const { ended, events, has } = follow(open().messages.streamRegenerate({ agentId, sessionId, messageId: aiMessage.id }))
     await until('it has begun', () => events.length > 0)
     await speaker.say(...pieces)
     await has(pieces.join(''))
@@ -133,13 +133,15 @@ describe('a stream whose connections break', () => {
 
   test('because the token is over goes on with a fresh one', { skip: needsProcess }, async () => {
     const externalUserId = crypto.randomUUID()
-    const { session } = await direct().sessions.create(agentId, { externalUserId })
+    const { session } = await direct().sessions.create({ agentId, externalUserId })
     let tokens = 0
     const token = async () => {
       tokens++
-      return (await direct().tokens.create(agentId, { externalUserId, ttlSeconds: tokens === 1 ? 1 : 60 })).token
+      return (await direct().tokens.create({ agentId, externalUserId, ttlSeconds: tokens === 1 ? 1 : 60 })).token
     }
-    const { ended, has } = follow(open({ key: undefined, token }).messages.stream(agentId, session.id, { message: 'Tell me' }))
+    const { ended, has } = follow(
+      open({ key: undefined, token }).messages.stream({ agentId, sessionId: session.id, message: 'Tell me' }),
+    )
     await speaker.say('One. ')
     await has('One. ')
     await until('a fresh one is got', () => tokens === 2)
@@ -152,14 +154,14 @@ describe('a stream whose connections break', () => {
 
 describe('a stream', () => {
   test('of a turn that is taken up later begins at its beginning, or behind an event', async () => {
-    const first = follow(open().messages.stream(agentId, sessionId, { message: 'Tell me' }))
+    const first = follow(open().messages.stream({ agentId, sessionId, message: 'Tell me' }))
     await speaker.say('One. ')
     await first.has('One. ')
     const [started, delta] = first.events
     const messageId = started?.type === 'turn.started' ? started.userMessage.id : ''
-    assert.equal((await open().messages.get(agentId, sessionId, messageId)).message.turn, 'running')
-    const whole = follow(open().messages.resume(agentId, sessionId, messageId))
-    const behind = follow(open().messages.resume(agentId, sessionId, messageId, { lastEventId: delta!.id }))
+    assert.equal((await open().messages.get({ agentId, sessionId, messageId })).message.turn, 'running')
+    const whole = follow(open().messages.resume({ agentId, sessionId, messageId }))
+    const behind = follow(open().messages.resume({ agentId, sessionId, messageId, lastEventId: delta!.id }))
     await whole.has('One. ')
     await speaker.say('Two.')
     await Promise.all([whole.has('One. Two.'), behind.has('Two.')])
@@ -171,16 +173,16 @@ describe('a stream', () => {
 
   test('of a turn whose last event was seen ends without an event', async () => {
     model.behaviour = says('All of it.')
-    const events = await Array.fromAsync(open().messages.stream(agentId, sessionId, { message: 'Tell me' }))
+    const events = await Array.fromAsync(open().messages.stream({ agentId, sessionId, message: 'Tell me' }))
     const last = events.at(-1)!
     assert.ok(last.type === 'turn.completed')
-    const resumed = open().messages.resume(agentId, sessionId, last.answer.userMessage.id, { lastEventId: last.id })
+    const resumed = open().messages.resume({ agentId, sessionId, messageId: last.answer.userMessage.id, lastEventId: last.id })
     assert.deepEqual(await Array.fromAsync(resumed), [])
   })
 
   test('ends with the error of a turn that fails, and the same text continues its message', async () => {
     model.behaviour = fails('Half')
-    const send = () => answerOf(open().messages.stream(agentId, sessionId, { message: 'Tell me' }))
+    const send = () => answerOf(open().messages.stream({ agentId, sessionId, message: 'Tell me' }))
     await assert.rejects(send(), (error) => {
       assert.ok(error instanceof ReparteeError)
       assert.equal(error.code, 'model_failed')
@@ -194,14 +196,14 @@ describe('a stream', () => {
   })
 
   test('is refused as a request is', async () => {
-    const turn = open().messages.stream(agentId, crypto.randomUUID(), { message: 'Tell me' })
+    const turn = open().messages.stream({ agentId, sessionId: crypto.randomUUID(), message: 'Tell me' })
     await assert.rejects(answerOf(turn), { code: 'session_not_found', status: 404 })
   })
 
   test('that its reader leaves, or stops, is closed, and the turn goes on', async () => {
     const controller = new AbortController()
     const { ended, has } = follow(
-      open().messages.stream(agentId, sessionId, { message: 'Tell me' }, { signal: controller.signal }),
+      open().messages.stream({ agentId, sessionId, message: 'Tell me' }, { signal: controller.signal }),
     )
     await speaker.say('One. ')
     await has('One. ')
@@ -212,7 +214,7 @@ describe('a stream', () => {
     await until('it is stored', async () => (await history()).length === 2)
     assert.deepEqual(await history(), ['USER Tell me', 'AI One. Two.'])
     model.behaviour = says('Three.')
-    for await (const { type } of open().messages.stream(agentId, sessionId, { message: 'Go on' })) {
+    for await (const { type } of open().messages.stream({ agentId, sessionId, message: 'Go on' })) {
       assert.equal(type, 'turn.started')
       break
     }
@@ -221,7 +223,7 @@ describe('a stream', () => {
 
   test('is stopped at the service by cancel, and what was said is the reply', async () => {
     const seen: string[] = []
-    const turn = open().messages.stream(agentId, sessionId, { message: 'Tell me' })
+    const turn = open().messages.stream({ agentId, sessionId, message: 'Tell me' })
     const { value } = await turn.next()
     assert.ok(value?.type === 'turn.started')
     const answer = answerOf(turn, (text) => seen.push(text))
@@ -229,7 +231,7 @@ describe('a stream', () => {
     await until('it is read', () => seen.at(-1) === 'One. ')
     await speaker.say('Two.')
     await until('the text grows', () => seen.at(-1) === 'One. Two.')
-    const { message } = await open().messages.cancel(agentId, sessionId, value.userMessage.id)
+    const { message } = await open().messages.cancel({ agentId, sessionId, messageId: value.userMessage.id })
     assert.equal(message.turn, 'cancelled')
     assert.equal((await answer).aiMessage.content, 'One. Two.')
   })
@@ -237,14 +239,14 @@ describe('a stream', () => {
   test('of a service that is killed ends with an error, and the same text continues its message', {
     skip: needsProcess,
   }, async () => {
-    const { ended, has } = follow(open({ maxRetries: 50 }).messages.stream(agentId, sessionId, { message: 'Tell me' }))
+    const { ended, has } = follow(open({ maxRetries: 50 }).messages.stream({ agentId, sessionId, message: 'Tell me' }))
     await speaker.say('One. ')
     await has('One. ')
     await service.kill()
     await service.restart()
     await assert.rejects(ended, { name: 'ReparteeError', code: 'unavailable' })
     model.behaviour = says('Whole.')
-    await open().messages.send(agentId, sessionId, { message: 'Tell me' })
+    await open().messages.send({ agentId, sessionId, message: 'Tell me' })
     assert.deepEqual(await history(), ['USER Tell me', 'AI Whole.'])
   })
 })

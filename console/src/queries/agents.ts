@@ -1,11 +1,14 @@
 import { type InfiniteData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
-import type { Agent, AgentWithStats, CreateAgentBody, ListAgentsResponse, UpdateAgentBody } from 'repartee-client'
+import type { Agent, AgentWithStats, CreateAgentInput, ListAgentsResponse, UpdateAgentInput } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 import { usePages } from './pages.ts'
 
-export type { Agent, AgentWithStats, CreateAgentBody, UpdateAgentBody }
+export type { Agent, AgentWithStats, CreateAgentInput }
+
+/** The fields of an agent to change. */
+export type AgentChanges = Omit<UpdateAgentInput, 'agentId'>
 
 const PAGE = 100
 /** Number of search results to show; the search stops reading pages at this number. */
@@ -43,7 +46,7 @@ export function useAgent(agentId: string | undefined) {
   const client = useClient()
   return useQuery({
     queryKey: keyOf.agent(agentId ?? ''),
-    queryFn: async ({ signal }) => (await client.agents.get(agentId!, { signal })).agent,
+    queryFn: async ({ signal }) => (await client.agents.get({ agentId: agentId! }, { signal })).agent,
     enabled: agentId !== undefined,
   })
 }
@@ -61,7 +64,7 @@ export function useCreateAgent() {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: async (body: CreateAgentBody) => (await client.agents.create(body)).agent,
+    mutationFn: async (input: CreateAgentInput) => (await client.agents.create(input)).agent,
     onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.agentList }),
   })
 }
@@ -70,7 +73,7 @@ export function useUpdateAgent(agentId: string) {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: async (body: UpdateAgentBody) => (await client.agents.update(agentId, body)).agent,
+    mutationFn: async (changes: AgentChanges) => (await client.agents.update({ agentId, ...changes })).agent,
     onSuccess: (agent) => {
       queries.setQueryData<AgentWithStats>(keyOf.agent(agentId), (old) => (old === undefined ? undefined : { ...old, ...agent }))
       return queries.invalidateQueries({ queryKey: keyOf.agentList })
@@ -82,7 +85,7 @@ export function useDeleteAgent() {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (agentId: string) => client.agents.delete(agentId),
+    mutationFn: (agentId: string) => client.agents.delete({ agentId }),
     onSuccess: (_, agentId) => {
       // The page that shows the agent is left before it could fetch the deleted agent again.
       queries.removeQueries({ queryKey: keyOf.agent(agentId), type: 'inactive' })
@@ -97,7 +100,7 @@ export function useAgentsWithStats(agentIds: readonly string[]) {
   return useQueries({
     queries: agentIds.map((agentId) => ({
       queryKey: keyOf.agent(agentId),
-      queryFn: async ({ signal }: { signal: AbortSignal }) => (await client.agents.get(agentId, { signal })).agent,
+      queryFn: async ({ signal }: { signal: AbortSignal }) => (await client.agents.get({ agentId }, { signal })).agent,
     })),
     combine: (answers) => ({
       isPending: answers.some(({ isPending }) => isPending),

@@ -1,10 +1,10 @@
-import type { AuditEntry, ListAuditQuery } from 'repartee-client'
+import type { AuditEntry, ListAuditInput } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 import { usePages } from './pages.ts'
 
 export type { AuditEntry }
-export type AuditFilter = Pick<ListAuditQuery, 'from' | 'to' | 'agentId'>
+export type AuditFilter = Pick<ListAuditInput, 'from' | 'to' | 'agentId'>
 
 const PAGE = 50
 

@@ -1,7 +1,7 @@
 import { type InfiniteData, keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import {
   answerOf,
-  type ImportSessionBody,
+  type ImportSessionInput,
   type ListMessagesResponse,
   type Message,
   type Repartee,
@@ -11,7 +11,10 @@ import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 import { usePages } from './pages.ts'
 
-export type { ImportSessionBody, Message, Session }
+export type { Message, Session }
+
+/** A conversation from another system. */
+export type ImportedConversation = Omit<ImportSessionInput, 'agentId'>
 
 /** Selects the conversations that are listed. */
 export interface SessionFilter {
@@ -33,7 +36,7 @@ export function useSessions(agentId: string, filter: SessionFilter) {
   const client = useClient()
   const { rows, ...query } = usePages({
     queryKey: [...listKey(agentId), 'list', filter],
-    read: (cursor, signal) => client.sessions.list(agentId, { ...filter, limit: PAGE, cursor }, { signal }),
+    read: (cursor, signal) => client.sessions.list({ agentId, ...filter, limit: PAGE, cursor }, { signal }),
     rowsOf: (page) => page.sessions,
     placeholderData: keepPreviousData,
   })
@@ -45,7 +48,7 @@ export function useHistory(agentId: string, sessionId: string) {
   const client = useClient()
   const { rows, ...query } = usePages({
     queryKey: oneKey(agentId, sessionId, 'messages'),
-    read: (cursor, signal) => client.messages.list(agentId, sessionId, { limit: PAGE, cursor }, { signal }),
+    read: (cursor, signal) => client.messages.list({ agentId, sessionId, limit: PAGE, cursor }, { signal }),
     rowsOf: (page) => page.messages,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnMount: ({ state }) =>
@@ -65,7 +68,7 @@ async function readHead(client: Repartee, agentId: string, sessionId: string, si
   const { baseUrl, credentials, fetch } = client.connection
   const headers = { accept: 'application/json', authorization: `Bearer ${await credentials.get()}` }
   const response = await fetch(`${baseUrl}/agents/${agentId}/sessions/${encodeURIComponent(sessionId)}`, { headers, signal })
-  const whole = async () => (await client.sessions.get(agentId, sessionId, { signal })).session
+  const whole = async () => (await client.sessions.get({ agentId, sessionId }, { signal })).session
   if (!response.ok || response.body === null) return whole()
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   for (let text = ''; ; ) {
@@ -99,7 +102,7 @@ export function useListed(
     queryKey: oneKey(agentId, sessionId, 'listed', lastMessageAt),
     queryFn: async ({ signal }) => {
       const to = new Date(Date.parse(lastMessageAt!) + 1).toISOString()
-      const { sessions } = await client.sessions.list(agentId, { from: lastMessageAt, to, limit: 100 }, { signal })
+      const { sessions } = await client.sessions.list({ agentId, from: lastMessageAt, to, limit: 100 }, { signal })
       return sessions.find(({ id }) => id === sessionId) ?? null
     },
     enabled: atHand === undefined && lastMessageAt !== undefined,
@@ -112,7 +115,7 @@ export function useOutcome(agentId: string, sessionId: string, questionId: strin
   const client = useClient()
   return useQuery({
     queryKey: oneKey(agentId, sessionId, 'outcome', questionId),
-    queryFn: ({ signal }) => answerOf(client.messages.resume(agentId, sessionId, questionId!, { signal })),
+    queryFn: ({ signal }) => answerOf(client.messages.resume({ agentId, sessionId, messageId: questionId! }, { signal })),
     enabled: isWanted && questionId !== undefined,
   })
 }
@@ -121,7 +124,7 @@ export function useRenameSession(agentId: string, sessionId: string) {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: async (name: string) => (await client.sessions.update(agentId, sessionId, { name })).session,
+    mutationFn: async (name: string) => (await client.sessions.update({ agentId, sessionId, name })).session,
     onSuccess: ({ name }) => {
       queries.setQueryData<SessionHead>(oneKey(agentId, sessionId, 'head'), (old) => old && { ...old, name })
       return queries.invalidateQueries({ queryKey: listKey(agentId) })
@@ -133,7 +136,7 @@ export function useDeleteSession(agentId: string) {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (sessionId: string) => client.sessions.delete(agentId, sessionId),
+    mutationFn: (sessionId: string) => client.sessions.delete({ agentId, sessionId }),
     onSuccess: () => queries.invalidateQueries({ queryKey: listKey(agentId) }),
   })
 }
@@ -142,7 +145,8 @@ export function useImportSession(agentId: string) {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: async (body: ImportSessionBody) => (await client.sessions.import(agentId, body)).session,
+    mutationFn: async (conversation: ImportedConversation) =>
+      (await client.sessions.import({ agentId, ...conversation })).session,
     onSuccess: () => queries.invalidateQueries({ queryKey: listKey(agentId) }),
   })
 }

@@ -1,20 +1,22 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type {
-  AddDocumentBody,
+  AddDocumentInput,
   Document,
   DocumentStatus,
   Hit,
   Metadata,
   Passage,
-  ReplaceDocumentBody,
   SearchTrace,
-  UpdateDocumentBody,
+  UpdateDocumentInput,
 } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 import { usePages } from './pages.ts'
 
-export type { AddDocumentBody, Document, DocumentStatus, Hit, Metadata, Passage, SearchTrace }
+export type { Document, DocumentStatus, Hit, Metadata, Passage, SearchTrace }
+
+/** The title and the content of a document: a text or a URL. */
+export type NewDocument = Omit<AddDocumentInput, 'agentId'>
 
 const PAGE = 50
 const LOOK_EVERY_MS = 1_000
@@ -28,7 +30,7 @@ export function useDocuments(agentId: string, status?: DocumentStatus) {
   const client = useClient()
   const { rows, ...query } = usePages({
     queryKey: keyOf.of(agentId, 'documents', 'list', status),
-    read: (cursor, signal) => client.documents.list(agentId, { limit: PAGE, status, cursor }, { signal }),
+    read: (cursor, signal) => client.documents.list({ agentId, limit: PAGE, status, cursor }, { signal }),
     rowsOf: (page) => page.documents,
     refetchInterval: ({ state: { data } }) => {
       const isBusy = data?.pages.some(({ documents }) => documents.some(isUnfinished))
@@ -43,7 +45,7 @@ export function useDocumentCount(agentId: string, status: DocumentStatus) {
   const client = useClient()
   return useQuery({
     queryKey: keyOf.of(agentId, 'documents', 'count', status),
-    queryFn: async ({ signal }) => (await client.documents.list(agentId, { status, limit: 1 }, { signal })).pagination.total,
+    queryFn: async ({ signal }) => (await client.documents.list({ agentId, status, limit: 1 }, { signal })).pagination.total,
   })
 }
 
@@ -52,7 +54,7 @@ export function useDocument(agentId: string, documentId: string) {
   const client = useClient()
   return useQuery({
     queryKey: keyOf.of(agentId, 'documents', 'one', documentId),
-    queryFn: async ({ signal }) => (await client.documents.get(agentId, documentId, { signal })).document,
+    queryFn: async ({ signal }) => (await client.documents.get({ agentId, documentId }, { signal })).document,
     refetchInterval: ({ state: { data } }) => (data !== undefined && isUnfinished(data) ? LOOK_EVERY_MS : false),
   })
 }
@@ -62,7 +64,7 @@ export function usePassages(agentId: string, documentId: string) {
   const client = useClient()
   const { rows, ...query } = usePages({
     queryKey: keyOf.of(agentId, 'documents', 'passages', documentId),
-    read: (cursor, signal) => client.documents.passages(agentId, documentId, { limit: PAGE, cursor }, { signal }),
+    read: (cursor, signal) => client.documents.passages({ agentId, documentId, limit: PAGE, cursor }, { signal }),
     rowsOf: (page) => page.passages,
   })
   return { ...query, passages: rows }
@@ -83,7 +85,7 @@ export function useAddDocument(agentId: string) {
   const client = useClient()
   const forget = useForgetDocuments(agentId)
   return useMutation({
-    mutationFn: async (body: AddDocumentBody) => (await client.documents.add(agentId, body)).document,
+    mutationFn: async (document: NewDocument) => (await client.documents.add({ agentId, ...document })).document,
     onSuccess: forget,
   })
 }
@@ -93,11 +95,11 @@ export function useReplaceDocument(agentId: string) {
   const client = useClient()
   const forget = useForgetDocuments(agentId)
   return useMutation({
-    mutationFn: async ({ document, by }: { document: Document; by: File | ReplaceDocumentBody }) => {
+    mutationFn: async ({ document, by }: { document: Document; by: File | NewDocument }) => {
       const { id, title, metadata } = document
       return by instanceof File
-        ? (await client.documents.replaceFile(agentId, id, by, { title, metadata })).document
-        : (await client.documents.replace(agentId, id, { title, metadata, ...by })).document
+        ? (await client.documents.replaceFile({ agentId, documentId: id, file: by, title, metadata })).document
+        : (await client.documents.replace({ agentId, documentId: id, title, metadata, ...by })).document
     },
     onSuccess: forget,
   })
@@ -108,7 +110,8 @@ export function useUpdateDocument(agentId: string, documentId: string) {
   const queries = useQueryClient()
   const forget = useForgetDocuments(agentId)
   return useMutation({
-    mutationFn: async (body: UpdateDocumentBody) => (await client.documents.update(agentId, documentId, body)).document,
+    mutationFn: async (changes: Pick<UpdateDocumentInput, 'title' | 'metadata'>) =>
+      (await client.documents.update({ agentId, documentId, ...changes })).document,
     onSuccess: (document) => {
       queries.setQueryData(keyOf.of(agentId, 'documents', 'one', documentId), document)
       void forget()
@@ -124,7 +127,7 @@ export function useDeleteDocuments(agentId: string) {
   return useMutation({
     mutationFn: async (documentIds: readonly string[]) => {
       for (const id of documentIds) {
-        await client.documents.delete(agentId, id)
+        await client.documents.delete({ agentId, documentId: id })
         queries.removeQueries({ queryKey: keyOf.of(agentId, 'documents', 'one', id) })
       }
     },
@@ -139,7 +142,7 @@ export function useSearch(agentId: string, query: string, topK: number) {
     queryKey: keyOf.of(agentId, 'search', query, topK),
     queryFn: async ({ signal }) => {
       const begin = performance.now()
-      const { hits, trace } = await client.documents.search(agentId, { query, topK, include: ['trace'] }, { signal })
+      const { hits, trace } = await client.documents.search({ agentId, query, topK, include: ['trace'] }, { signal })
       return { hits, trace: trace!, ms: performance.now() - begin }
     },
     enabled: query !== '',

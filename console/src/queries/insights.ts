@@ -11,7 +11,7 @@ export function useInsights(agentId: string, span: { from: string; to: string })
   const client = useClient()
   return useQuery({
     queryKey: keyOf.of(agentId, 'insights', span),
-    queryFn: ({ signal }): Promise<Insights> => client.insights.get(agentId, span, { signal }),
+    queryFn: ({ signal }): Promise<Insights> => client.insights.get({ agentId, ...span }, { signal }),
   })
 }
 
@@ -40,25 +40,25 @@ export function useAddAnswer(agentId: string, onStep: (step: Step) => void, onDo
       onStep('writing')
       const body = { title: heading, markdown: `# ${heading}\n\n${text}\n` }
       const { document } = await (documentId === undefined
-        ? client.documents.add(agentId, body)
-        : client.documents.replace(agentId, documentId, body))
+        ? client.documents.add({ agentId, ...body })
+        : client.documents.replace({ agentId, documentId, ...body }))
       onDocument(document.id)
       onStep('reading')
-      const done = await client.documents.whenDone(agentId, document.id)
+      const done = await client.documents.whenDone({ agentId, documentId: document.id })
       if (done.status === 'failed') throw new Error(done.error?.message ?? done.status)
       onStep('asking')
       if (!rights.can('chat')) {
-        const { hits } = await client.documents.search(agentId, { query: question, topK: HITS })
+        const { hits } = await client.documents.search({ agentId, query: question, topK: HITS })
         return { documentId: document.id, hits }
       }
-      const { session } = await client.sessions.create(agentId, { name: question.slice(0, 80) })
+      const { session } = await client.sessions.create({ agentId, name: question.slice(0, 80) })
       try {
         const include = ['sources' as const, 'trace' as const]
-        const answer = await client.messages.send(agentId, session.id, { message: question, include })
+        const answer = await client.messages.send({ agentId, sessionId: session.id, message: question, include })
         return { documentId: document.id, answer }
       } finally {
         // Nothing waits for this. If it fails, an ordinary session is left, which can be deleted in the list of conversations.
-        client.sessions.delete(agentId, session.id).catch(() => {})
+        client.sessions.delete({ agentId, sessionId: session.id }).catch(() => {})
       }
     },
     onSettled: () => queries.invalidateQueries({ queryKey: keyOf.of(agentId, 'documents') }),

@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { CreateKeyBody, Key } from 'repartee-client'
+import type { CreateKeyInput, Key } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 import { usePages } from './pages.ts'
 
-export type { CreateKeyBody, Key }
+export type { CreateKeyInput, Key }
 
 const PAGE = 50
 
@@ -24,7 +24,7 @@ export function useKeyUsage({ id, budget }: Key) {
   const client = useClient()
   return useQuery({
     queryKey: keyOf.keyUsage(id),
-    queryFn: async ({ signal }) => (await client.keys.usage(id, { signal })).usage,
+    queryFn: async ({ signal }) => (await client.keys.usage({ keyId: id }, { signal })).usage,
     enabled: budget !== undefined,
   })
 }
@@ -33,7 +33,7 @@ export function useCreateKey() {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (body: CreateKeyBody) => client.keys.create(body),
+    mutationFn: (input: CreateKeyInput) => client.keys.create(input),
     onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.keys }),
     // The response contains the secret: it is dropped when the dialog that shows it closes.
     gcTime: 0,
@@ -45,7 +45,7 @@ export function useRollKey() {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: ({ keyId, overlapSeconds }: { keyId: string; overlapSeconds: number }) =>
-      client.keys.roll(keyId, { overlapSeconds }),
+      client.keys.roll({ keyId, overlapSeconds }),
     onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.keys }),
     gcTime: 0,
   })
@@ -55,7 +55,7 @@ export function useRevokeKey() {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (keyId: string) => client.keys.delete(keyId),
+    mutationFn: (keyId: string) => client.keys.delete({ keyId }),
     onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.keys, exact: true }),
   })
 }

@@ -26,7 +26,7 @@ export function useMessage(place: MessagePlace, isWanted = true) {
   const { agentId, sessionId, messageId } = place
   return useQuery({
     queryKey: plain(place),
-    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, undefined, { signal })).message,
+    queryFn: async ({ signal }) => (await client.messages.get({ agentId, sessionId, messageId }, { signal })).message,
     enabled: isWanted,
     refetchInterval: ({ state }) => (state.data?.turn === 'running' ? LOOK_EVERY_MS : false),
   })
@@ -39,7 +39,7 @@ export function useOrigin(place: MessagePlace, isWanted = true) {
   const query = { include: 'model,usage,trace' }
   return useQuery({
     queryKey: whole(place),
-    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, query, { signal })).message,
+    queryFn: async ({ signal }) => (await client.messages.get({ agentId, sessionId, messageId, ...query }, { signal })).message,
     enabled: isWanted,
   })
 }
@@ -50,7 +50,7 @@ export function useVersions(place: MessagePlace, isWanted: boolean, made = 0) {
   const { agentId, sessionId, messageId } = place
   return useQuery({
     queryKey: messageKey(place, 'versions', made),
-    queryFn: async ({ signal }) => (await client.messages.versions(agentId, sessionId, messageId, { signal })).versions,
+    queryFn: async ({ signal }) => (await client.messages.versions({ agentId, sessionId, messageId }, { signal })).versions,
     enabled: isWanted,
   })
 }
@@ -61,7 +61,7 @@ export function useRate(place: MessagePlace) {
   const queries = useQueryClient()
   const { agentId, sessionId, messageId } = place
   return useMutation({
-    mutationFn: async (said: Feedback) => (await client.messages.rate(agentId, sessionId, messageId, said)).feedback,
+    mutationFn: async (said: Feedback) => (await client.messages.rate({ agentId, sessionId, messageId, ...said })).feedback,
     scope: { id: messageKey(place).join(' ') },
     onSuccess: (feedback) => {
       for (const key of [plain(place), whole(place)])

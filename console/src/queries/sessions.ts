@@ -14,7 +14,7 @@ export function useRecentSessions(agents: readonly Agent[], most: number) {
     queries: agents.map((agent) => ({
       queryKey: keyOf.of(agent.id, 'sessions', 'recent', most),
       queryFn: async ({ signal }: { signal: AbortSignal }) => {
-        const { sessions } = await client.sessions.list(agent.id, { limit: most }, { signal })
+        const { sessions } = await client.sessions.list({ agentId: agent.id, limit: most }, { signal })
         return sessions.map((session): RecentSession => ({ ...session, agent }))
       },
     })),

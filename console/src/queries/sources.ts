@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { AddSourceBody, Source } from 'repartee-client'
+import type { AddSourceInput, Source } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 import { isUnfinished, useForgetDocuments } from './documents.ts'
 import { usePages } from './pages.ts'
 
-export type { AddSourceBody, Source }
+export type { Source }
 
 const PAGE = 50
 const LOOK_EVERY_MS = 1_500
@@ -15,7 +15,7 @@ export function useSources(agentId: string) {
   const client = useClient()
   const { rows, ...query } = usePages({
     queryKey: keyOf.of(agentId, 'sources'),
-    read: (cursor, signal) => client.sources.list(agentId, { limit: PAGE, cursor }, { signal }),
+    read: (cursor, signal) => client.sources.list({ agentId, limit: PAGE, cursor }, { signal }),
     rowsOf: (page) => page.sources,
     refetchInterval: ({ state: { data } }) =>
       data?.pages.some(({ sources }) => sources.some(isUnfinished)) ? LOOK_EVERY_MS : false,
@@ -34,7 +34,7 @@ export function useAddSource(agentId: string) {
   const client = useClient()
   const forget = useForgetSources(agentId)
   return useMutation({
-    mutationFn: async (body: AddSourceBody) => (await client.sources.add(agentId, body)).source,
+    mutationFn: async (source: Omit<AddSourceInput, 'agentId'>) => (await client.sources.add({ agentId, ...source })).source,
     onSuccess: forget,
   })
 }
@@ -43,7 +43,7 @@ export function useRefreshSource(agentId: string) {
   const client = useClient()
   const forget = useForgetSources(agentId)
   return useMutation({
-    mutationFn: async (sourceId: string) => (await client.sources.refresh(agentId, sourceId)).source,
+    mutationFn: async (sourceId: string) => (await client.sources.refresh({ agentId, sourceId })).source,
     onSuccess: forget,
   })
 }
@@ -52,7 +52,7 @@ export function useDeleteSource(agentId: string) {
   const client = useClient()
   const forget = useForgetSources(agentId)
   return useMutation({
-    mutationFn: (sourceId: string) => client.sources.delete(agentId, sourceId),
+    mutationFn: (sourceId: string) => client.sources.delete({ agentId, sourceId }),
     onSuccess: forget,
   })
 }

@@ -5,7 +5,7 @@ import { useClient } from '../session/session.tsx'
 export function useCreateToken(agentId: string) {
   const client = useClient()
   return useMutation({
-    mutationFn: (externalUserId: string) => client.tokens.create(agentId, { externalUserId }),
+    mutationFn: (externalUserId: string) => client.tokens.create({ agentId, externalUserId }),
     gcTime: 0,
   })
 }

@@ -11,7 +11,7 @@ export function useAgentUsage(agent: Agent) {
   const client = useClient()
   return useQuery({
     queryKey: keyOf.of(agent.id, 'usage'),
-    queryFn: async ({ signal }) => (await client.agents.usage(agent.id, undefined, { signal })).usage,
+    queryFn: async ({ signal }) => (await client.agents.usage({ agentId: agent.id }, { signal })).usage,
     enabled: hasBudget(agent),
   })
 }

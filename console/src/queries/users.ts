@@ -29,7 +29,7 @@ export function useUsers(agentId: string, digits: string) {
   const fits = ({ externalUserId }: User) => externalUserId.replaceAll('-', '').startsWith(digits)
   const { rows, ...query } = usePages({
     queryKey: keyOf.of(agentId, 'users', digits),
-    read: (cursor, signal) => client.users.list(agentId, { limit: PAGE, cursor }, { signal }),
+    read: (cursor, signal) => client.users.list({ agentId, limit: PAGE, cursor }, { signal }),
     rowsOf: (page) => page.users.filter(fits),
     initialPageParam: digits === '' ? undefined : placeBefore(digits),
     // Users are ordered by id: after the first one that does not match, no other one matches.
@@ -43,7 +43,7 @@ export function useEraseUser(agentId: string) {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: async (externalUserId: string) => (await client.users.erase(agentId, externalUserId)).sessions,
+    mutationFn: async (externalUserId: string) => (await client.users.erase({ agentId, externalUserId })).sessions,
     onSuccess: () =>
       Promise.all(
         ['users', 'sessions', 'insights'].map((noun) => queries.invalidateQueries({ queryKey: keyOf.of(agentId, noun) })),
@@ -56,7 +56,7 @@ export function useUserExport(agentId: string) {
   const client = useClient()
   return async (externalUserId: string): Promise<Blob> => {
     const lines: string[] = []
-    for await (const line of client.users.export(agentId, externalUserId)) lines.push(`${JSON.stringify(line)}\n`)
+    for await (const line of client.users.export({ agentId, externalUserId })) lines.push(`${JSON.stringify(line)}\n`)
     return new Blob(lines)
   }
 }

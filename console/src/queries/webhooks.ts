@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { CreateWebhookBody, Delivery, Webhook, WebhookEvent } from 'repartee-client'
+import type { CreateWebhookInput, Delivery, Webhook, WebhookEvent } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 import { usePages } from './pages.ts'
 
-export type { CreateWebhookBody, Delivery, Webhook, WebhookEvent }
+export type { CreateWebhookInput, Delivery, Webhook, WebhookEvent }
 
 /** The maximum number of webhooks of a service, so one page contains all of them. */
 const ALL = 100
@@ -27,7 +27,7 @@ export function useDeliveries(webhookId: string) {
   const client = useClient()
   const { rows, ...query } = usePages({
     queryKey: keyOf.deliveries(webhookId),
-    read: (cursor, signal) => client.webhooks.listDeliveries(webhookId, { limit: PAGE, cursor }, { signal }),
+    read: (cursor, signal) => client.webhooks.listDeliveries({ webhookId, limit: PAGE, cursor }, { signal }),
     rowsOf: (page) => page.deliveries,
     refetchInterval: ({ state: { data } }) =>
       data?.pages.some(({ deliveries }) => deliveries.some(({ state }) => state === 'waiting')) ? LOOK_EVERY_MS : false,
@@ -39,7 +39,7 @@ export function useCreateWebhook() {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (body: CreateWebhookBody) => client.webhooks.create(body),
+    mutationFn: (input: CreateWebhookInput) => client.webhooks.create(input),
     onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.webhooks, exact: true }),
     // The response contains the secret: it is dropped when the dialog that shows it closes.
     gcTime: 0,
@@ -51,7 +51,7 @@ export function useTestWebhook() {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: async (webhookId: string) => (await client.webhooks.test(webhookId)).delivery,
+    mutationFn: async (webhookId: string) => (await client.webhooks.test({ webhookId })).delivery,
     onSettled: () => queries.invalidateQueries({ queryKey: keyOf.webhooks }),
   })
 }
@@ -60,7 +60,7 @@ export function useRetryDelivery(webhookId: string) {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: async (deliveryId: string) => (await client.webhooks.retryDelivery(webhookId, deliveryId)).delivery,
+    mutationFn: async (deliveryId: string) => (await client.webhooks.retryDelivery({ webhookId, deliveryId })).delivery,
     onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.deliveries(webhookId) }),
   })
 }
@@ -69,7 +69,7 @@ export function useDeleteWebhook() {
   const client = useClient()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (webhookId: string) => client.webhooks.delete(webhookId),
+    mutationFn: (webhookId: string) => client.webhooks.delete({ webhookId }),
     onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.webhooks, exact: true }),
   })
 }

@@ -114,10 +114,12 @@ export class Conversation {
     const before = reply.rating
     if (sessionId === undefined || reply.id === undefined || rating === before) return
     this.#change(reply, { rating })
-    messages.rate(this.#connection, this.#agentId, sessionId, reply.id, { rating }).catch((error: ReparteeError) => {
-      this.#change(reply, { rating: before })
-      this.#listener.failed(error)
-    })
+    messages
+      .rate(this.#connection, { agentId: this.#agentId, sessionId, messageId: reply.id, rating })
+      .catch((error: ReparteeError) => {
+        this.#change(reply, { rating: before })
+        this.#listener.failed(error)
+      })
   }
 
   /** Loads reply details that the history lacks: sources, format, feedback and, for the last reply, suggested follow-ups. */
@@ -126,7 +128,7 @@ export class Conversation {
     if (!reply.isBare || reply.id === undefined || sessionId === undefined) return
     reply.isBare = false
     try {
-      const { message } = await messages.get(this.#connection, this.#agentId, sessionId, reply.id)
+      const { message } = await messages.get(this.#connection, { agentId: this.#agentId, sessionId, messageId: reply.id })
       const { format, sources = [], followUps = [], feedback } = message
       this.#change(reply, { format, sources, followUps, rating: feedback?.rating })
     } catch {
@@ -191,7 +193,11 @@ export class Conversation {
   async #load(session: string, signal: AbortSignal): Promise<void> {
     const history: Message[] = []
     const read = async (cursor?: string) => {
-      for await (const message of messages.iterate(this.#connection, this.#agentId, session, { cursor }, { signal }))
+      for await (const message of messages.iterate(
+        this.#connection,
+        { agentId: this.#agentId, sessionId: session, cursor },
+        { signal },
+      ))
         history.push(message)
     }
     await read()
@@ -213,7 +219,8 @@ export class Conversation {
   }
 
   async #stateOf(session: string, messageId: string, signal: AbortSignal) {
-    return (await messages.get(this.#connection, this.#agentId, session, messageId, undefined, { signal })).message.turn
+    return (await messages.get(this.#connection, { agentId: this.#agentId, sessionId: session, messageId }, { signal })).message
+      .turn
   }
 
   async #run(question: Question, reply: Reply, turn: Turn): Promise<void> {
@@ -263,7 +270,11 @@ export class Conversation {
   }
 
   async #newSession(turn: Turn, signal: AbortSignal): Promise<string> {
-    const { session } = await sessions.create(this.#connection, this.#agentId, {}, { idempotencyKey: `${turn.key}-s`, signal })
+    const { session } = await sessions.create(
+      this.#connection,
+      { agentId: this.#agentId },
+      { idempotencyKey: `${turn.key}-s`, signal },
+    )
     this.#memory.keep({ session: session.id })
     return session.id
   }
@@ -271,7 +282,7 @@ export class Conversation {
   #cancel(running: Running): void {
     const { messageId } = running.turn
     // If cancelling fails, the reply continues and can be stopped again.
-    messages.cancel(this.#connection, this.#agentId, this.sessionId!, messageId!).catch(() => {
+    messages.cancel(this.#connection, { agentId: this.#agentId, sessionId: this.sessionId!, messageId: messageId! }).catch(() => {
       running.isStopped = false
     })
   }

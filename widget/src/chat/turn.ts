@@ -1,4 +1,4 @@
-import { type Answer, type Connection, messages, ReparteeError, type SendMessageBody, type TurnStream } from 'repartee-client'
+import { type Answer, type Connection, messages, ReparteeError, type SendMessageInput, type TurnStream } from 'repartee-client'
 import { firstOf } from './online.ts'
 
 /** Retries of a broken connection while the device is online, in addition to the client's own retries. */
@@ -68,7 +68,14 @@ async function follow(place: Place, turn: Turn, news: TurnNews, signal: AbortSig
 
 function open({ connection, agentId, sessionId }: Place, turn: Turn, signal: AbortSignal): TurnStream {
   const { messageId, lastEventId, text, context, key } = turn
-  if (messageId !== undefined) return messages.resume(connection, agentId, sessionId, messageId, { lastEventId, signal })
-  const body: SendMessageBody = { message: text, format: 'html', include: ['sources'], additionalContext: context }
-  return messages.stream(connection, agentId, sessionId, body, { idempotencyKey: key, signal })
+  if (messageId !== undefined) return messages.resume(connection, { agentId, sessionId, messageId, lastEventId }, { signal })
+  const input: SendMessageInput = {
+    agentId,
+    sessionId,
+    message: text,
+    format: 'html',
+    include: ['sources'],
+    additionalContext: context,
+  }
+  return messages.stream(connection, input, { idempotencyKey: key, signal })
 }

@@ -182,7 +182,7 @@ export class ChatView {
     if (this.#isIntroduced || (greeting !== undefined && starters !== undefined)) return
     this.#isIntroduced = true
     try {
-      const { profile } = await agents.profile(this.#service, agentId)
+      const { profile } = await agents.profile(this.#service, { agentId })
       this.#welcome.fill({ greeting: greeting ?? profile.greeting, starters: starters ?? profile.starters })
     } catch {
       // Sending a message will report the error.

@@ -1,4 +1,4 @@
-import type { Agent, CreateAgentBody, UpdateAgentBody } from '../../queries/agents.ts'
+import type { Agent, AgentChanges, CreateAgentInput } from '../../queries/agents.ts'
 
 /** All editable settings of an agent. */
 export type Draft = Omit<Agent, 'id' | 'createdAt' | 'updatedAt'>
@@ -36,10 +36,10 @@ const filled = (draft: Draft): Draft => {
 }
 
 /** Returns the fields in which a draft differs from the agent; empty if nothing changed. */
-export function changesOf(draft: Draft, agent: Agent): UpdateAgentBody {
+export function changesOf(draft: Draft, agent: Agent): AgentChanges {
   const wanted = filled(draft)
   const changed = FIELDS.filter((field) => JSON.stringify(wanted[field]) !== JSON.stringify(agent[field]))
-  return Object.fromEntries(changed.map((field) => [field, wanted[field]])) as UpdateAgentBody
+  return Object.fromEntries(changed.map((field) => [field, wanted[field]])) as AgentChanges
 }
 
 export const isChanged = (draft: Draft, agent: Agent): boolean => Object.keys(changesOf(draft, agent)).length > 0
@@ -47,7 +47,7 @@ export const isChanged = (draft: Draft, agent: Agent): boolean => Object.keys(ch
 /** Builds the request that creates an agent. An empty model is omitted, so that the service uses its default. */
 export const toCreate = (
   draft: Pick<Draft, 'name' | 'instructions' | 'greeting' | 'starters'> & { model: string },
-): CreateAgentBody => ({
+): CreateAgentInput => ({
   name: draft.name,
   instructions: draft.instructions,
   greeting: draft.greeting,

@@ -1,6 +1,6 @@
 import './agents.css'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { type AgentWithStats, type UpdateAgentBody, useAgent, useUpdateAgent } from '../../queries/agents.ts'
+import { type AgentChanges, type AgentWithStats, useAgent, useUpdateAgent } from '../../queries/agents.ts'
 import { fieldErrors } from '../../queries/errors.ts'
 import { useGoOn } from '../../routing/go-on.ts'
 import { useLeaveGuard } from '../../routing/leave-guard.tsx'
@@ -90,7 +90,7 @@ function Editor({ agent }: { agent: AgentWithStats }) {
   useEffect(() => focusFirstError(form.current), [update.error])
 
   /** Returns the changes; undefined if a field contains invalid text, which has not reached the draft. */
-  const readChanges = (): UpdateAgentBody | undefined => {
+  const readChanges = (): AgentChanges | undefined => {
     if (form.current?.querySelector('[data-wrong]')) {
       focusFirstError(form.current)
       return undefined

@@ -1,6 +1,6 @@
 import './trial.css'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import type { AgentWithStats, UpdateAgentBody } from '../../queries/agents.ts'
+import type { AgentChanges, AgentWithStats } from '../../queries/agents.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
@@ -19,7 +19,7 @@ interface TryItProps {
   /** The draft has unsaved changes. */
   isDirty: boolean
   /** Returns the changes of the draft; undefined if a field is invalid. */
-  readChanges(): UpdateAgentBody | undefined
+  readChanges(): AgentChanges | undefined
 }
 
 /** A preview chat with the agent as configured in the fields, saved or not. Shown next to the fields, or in a dialog on narrow screens. */

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { type Answer, answerOf } from 'repartee-client'
-import type { UpdateAgentBody } from '../../queries/agents.ts'
+import type { AgentChanges } from '../../queries/agents.ts'
 import { useClient } from '../../session/session.tsx'
 import { Pace } from '../../ui/pace.ts'
 
@@ -29,16 +29,16 @@ export function useTrial(agentId: string) {
   const leave = useCallback(() => running.current?.abort(), [])
   useEffect(() => leave, [leave])
 
-  const ask = async (message: string, changes: UpdateAgentBody) => {
+  const ask = async (message: string, changes: AgentChanges) => {
     const stop = new AbortController()
     running.current = stop
     const id = ++lastId.current
-    const body = { message, changes, history: historyOf(turns), include: ['sources' as const] }
+    const input = { agentId, message, changes, history: historyOf(turns), include: ['sources' as const] }
     setTurns((now) => [...now, { id, question: message, reply: '' }])
     let reply = ''
     const pace = new Pace(() => flushSync(() => change(id, { reply })))
     try {
-      const answer = await answerOf(client.agents.streamPreview(agentId, body, { signal: stop.signal }), (text) => {
+      const answer = await answerOf(client.agents.streamPreview(input, { signal: stop.signal }), (text) => {
         reply = text
         pace.want()
       })

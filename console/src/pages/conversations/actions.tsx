@@ -93,7 +93,7 @@ function useExport(agentId: string, { id, name }: SessionHead, userId: string | 
   const save = async (form: 'json' | 'md') => {
     setBusy(true)
     try {
-      const { messages } = await client.sessions.get(agentId, id)
+      const { messages } = await client.sessions.get({ agentId, sessionId: id })
       const whole = messages.map((message) => ({ ...message, type: 'TEXT' as const }))
       if (form === 'json') download(name, form, toJson(name, userId, whole), 'application/json')
       else download(name, form, toMarkdown(name, whole, { USER: texts.message.user, AI: agent }), 'text/markdown')

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { FileTrigger } from 'react-aria-components/FileTrigger'
 import { useLocation } from 'wouter'
-import { type ImportSessionBody, useImportSession } from '../../queries/conversations.ts'
+import { type ImportedConversation, useImportSession } from '../../queries/conversations.ts'
 import { fieldErrors } from '../../queries/errors.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Button } from '../../ui/button.tsx'
@@ -31,7 +31,7 @@ function ImportDialog({ agentId, onClose }: { agentId: string; onClose(): void }
   const texts = useConversationTexts().import
   const [, navigate] = useLocation()
   const { mutate, isPending, error, reset } = useImportSession(agentId)
-  const [body, setBody] = useState<ImportSessionBody>()
+  const [body, setBody] = useState<ImportedConversation>()
   const [isBad, setBad] = useState(false)
   const take = async (files: FileList | null) => {
     const [file] = files ?? []
@@ -106,7 +106,7 @@ function ImportDialog({ agentId, onClose }: { agentId: string; onClose(): void }
 }
 
 /** Summary of the file: number of messages, their time span, and the first message. */
-function Found({ messages }: { messages: ImportSessionBody['messages'] }) {
+function Found({ messages }: { messages: ImportedConversation['messages'] }) {
   const texts = useConversationTexts().import
   const format = useFormat()
   const times = messages.flatMap(({ createdAt }) => (Number.isNaN(Date.parse(createdAt ?? '')) ? [] : [createdAt!]))

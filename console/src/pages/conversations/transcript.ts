@@ -1,8 +1,8 @@
-import type { ImportSessionBody, Message } from '../../queries/conversations.ts'
+import type { ImportedConversation, Message } from '../../queries/conversations.ts'
 
 /** Exports a conversation as JSON that can be imported again. */
 export const toJson = (name: string, externalUserId: string | undefined, messages: readonly Message[]): string => {
-  const body: ImportSessionBody = {
+  const body: ImportedConversation = {
     name,
     ...(externalUserId !== undefined && { externalUserId }),
     messages: messages.map(({ role, content, createdAt }) => ({ role, content, createdAt })),
@@ -29,7 +29,7 @@ interface Loose {
  * Parses a console export, a response of `GET …/sessions/{sessionId}`, or a list of messages with the roles `user` and `assistant`. Returns undefined for
  * anything else. The service validates the messages.
  */
-export function fromJson(text: string): ImportSessionBody | undefined {
+export function fromJson(text: string): ImportedConversation | undefined {
   let read: unknown
   try {
     read = JSON.parse(text)

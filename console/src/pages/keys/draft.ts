@@ -1,4 +1,4 @@
-import type { CreateKeyBody } from '../../queries/keys.ts'
+import type { CreateKeyInput } from '../../queries/keys.ts'
 import type { Scope } from '../../session/rights.ts'
 
 export const DAYS = { never: undefined, d7: 7, d30: 30, d90: 90, d365: 365, custom: undefined } as const
@@ -41,7 +41,7 @@ export function findMissing({ name, scopes, agentIds, expiry, day }: Draft): (ke
   return found.filter(([, isMissing]) => isMissing).map(([field]) => field)
 }
 
-export function toBody({ name, scopes, agentIds, expiry, day, tokensPerDay, costPerDay }: Draft): CreateKeyBody {
+export function toInput({ name, scopes, agentIds, expiry, day, tokensPerDay, costPerDay }: Draft): CreateKeyInput {
   const days = DAYS[expiry]
   const end = expiry === 'custom' ? endOf(day) : days === undefined ? undefined : new Date(Date.now() + days * 86_400_000)
   const budget = {

@@ -10,7 +10,7 @@ import { Checkbox } from '../../ui/toggle.tsx'
 import { useTakesFocus } from '../../ui/use-media.ts'
 import { AgentChoice } from '../parts/agent-choice.tsx'
 import { usePartTexts } from '../parts/texts.ts'
-import { type Draft, findMissing, NEW, toBody } from './draft.ts'
+import { type Draft, findMissing, NEW, toInput } from './draft.ts'
 import { ExpiryFields } from './expiry-fields.tsx'
 import type { Issued } from './key-secret.tsx'
 import { useKeyTexts } from './texts.ts'
@@ -35,7 +35,7 @@ export function NewKey({ onClose, onCreated }: { onClose(): void; onCreated(issu
   const submit = () => {
     setTried(true)
     // Show the secret even if the dialog was closed early: the service returns it only once.
-    if (findMissing(draft).length === 0) mutateAsync(toBody(draft)).then(onCreated, () => {})
+    if (findMissing(draft).length === 0) mutateAsync(toInput(draft)).then(onCreated, () => {})
   }
   return (
     <FormDialog

@@ -91,7 +91,11 @@ export class UploadQueue {
     const told = fetchTelling((share) => this.#change(id, { share }))
     const connection = { ...this.#client.connection, fetch: told }
     try {
-      await documents.upload(connection, this.#agentId, file, { filename: path, signal: stop.signal, timeoutMs: WITHIN_MS })
+      await documents.upload(
+        connection,
+        { agentId: this.#agentId, file, filename: path },
+        { signal: stop.signal, timeoutMs: WITHIN_MS },
+      )
       this.#remove((one) => one.id === id, 1)
     } catch (error) {
       this.#change(id, { state: 'failed', error })

@@ -1,4 +1,4 @@
-import { type Answer, type Repartee, ReparteeError, type SendMessageBody, type TurnEvent } from 'repartee-client'
+import { type Answer, type Repartee, ReparteeError, type SendMessageInput, type TurnEvent } from 'repartee-client'
 import type { CitedSource, FollowUp, Trace, Usage } from '../../queries/replies.ts'
 import { newUuid } from '../../queries/uuid.ts'
 import { Pace } from '../../ui/pace.ts'
@@ -51,7 +51,7 @@ export interface Talk {
   loadError?: unknown
 }
 
-const INCLUDE: SendMessageBody['include'] = ['sources', 'usage', 'trace']
+const INCLUDE: SendMessageInput['include'] = ['sources', 'usage', 'trace']
 /** Delays between attempts to resume a lost stream. The browser's `online` event ends a delay at once. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000]
 
@@ -102,7 +102,7 @@ export class Conversation {
     if (this.#isOpened || sessionId === undefined || !this.#talk.isLoading) return
     this.#isOpened = true
     try {
-      const { session, messages } = await this.#client.sessions.get(this.#agentId, sessionId)
+      const { session, messages } = await this.#client.sessions.get({ agentId: this.#agentId, sessionId })
       const turns: Turn[] = []
       for (const { id, role, content, createdAt } of messages) {
         if (role === 'USER') turns.push({ ...this.#newTurn(content), messageId: id, state: 'stopped' })
@@ -146,7 +146,9 @@ export class Conversation {
     this.#change(key, { state: 'sending', growing: '', error: undefined, isStopping: false })
     const body = { format, include: INCLUDE, ...(additionalContext !== '' && { additionalContext }) }
     const idempotencyKey = newUuid()
-    void this.#follow(key, () => this.#client.messages.streamRegenerate(this.#agentId, sessionId, id, body, { idempotencyKey }))
+    void this.#follow(key, () =>
+      this.#client.messages.streamRegenerate({ agentId: this.#agentId, sessionId, messageId: id, ...body }, { idempotencyKey }),
+    )
   }
 
   /** Stops the running reply. The text so far stays. */
@@ -164,7 +166,9 @@ export class Conversation {
     try {
       const sessionId = this.sessionId ?? (await this.#newSession(wishes))
       const idempotencyKey = newUuid()
-      await this.#follow(key, () => this.#client.messages.stream(this.#agentId, sessionId, body, { idempotencyKey }))
+      await this.#follow(key, () =>
+        this.#client.messages.stream({ agentId: this.#agentId, sessionId, ...body }, { idempotencyKey }),
+      )
     } catch (error) {
       this.#change(key, { state: 'failed', error })
     }
@@ -172,7 +176,7 @@ export class Conversation {
 
   async #newSession({ externalUserId }: Wishes): Promise<string> {
     const user = externalUserId === '' ? {} : { externalUserId }
-    const { session } = await this.#client.sessions.create(this.#agentId, user)
+    const { session } = await this.#client.sessions.create({ agentId: this.#agentId, ...user })
     this.#talk = { ...this.#talk, session }
     this.onSession(session.id)
     this.#show(this.#talk)
@@ -181,7 +185,7 @@ export class Conversation {
 
   /** Reads the state of the turn of a message without a reply. */
   async #lookAt(key: number, messageId: string): Promise<void> {
-    const { message } = await this.#client.messages.get(this.#agentId, this.sessionId!, messageId)
+    const { message } = await this.#client.messages.get({ agentId: this.#agentId, sessionId: this.sessionId!, messageId })
     if (message.turn === 'failed') this.#change(key, { state: 'failed' })
     if (message.turn !== 'running') return
     this.#change(key, { state: 'replying' })
@@ -189,7 +193,7 @@ export class Conversation {
   }
 
   readonly #resume = (messageId: string, lastEventId?: string): Stream =>
-    this.#client.messages.resume(this.#agentId, this.sessionId!, messageId, { lastEventId })
+    this.#client.messages.resume({ agentId: this.#agentId, sessionId: this.sessionId!, messageId, lastEventId })
 
   /** Follows a turn until it ends, and resumes the stream after every lost connection. */
   async #follow(key: number, begin: () => Stream): Promise<void> {
@@ -240,7 +244,7 @@ export class Conversation {
 
   async #cancel(key: number, messageId: string): Promise<void> {
     try {
-      await this.#client.messages.cancel(this.#agentId, this.sessionId!, messageId)
+      await this.#client.messages.cancel({ agentId: this.#agentId, sessionId: this.sessionId!, messageId })
     } catch (error) {
       this.#change(key, { isStopping: false, error })
     }
