@@ -37,19 +37,21 @@ export const toAborted = ({ reason }: AbortSignal): ReparteeError =>
     ? reason
     : new ReparteeError('aborted', 'The call was stopped by its signal.', { cause: reason })
 
-/** Resolves after `ms`. Rejects with `aborted` if the signal aborts first. */
+/** Resolves after `ms`, or when the browser is online again. Rejects with `aborted` if the signal aborts first. */
 export function pause(ms: number, signal?: AbortSignal | undefined): Promise<void> {
+  const page = globalThis as Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>>
   return new Promise((resolve, reject) => {
-    const stop = () => {
+    const end = () => {
       clearTimeout(timer)
-      reject(toAborted(signal!))
+      page.removeEventListener?.('online', end)
+      signal?.removeEventListener('abort', end)
+      if (signal?.aborted) reject(toAborted(signal))
+      else resolve()
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    if (signal?.aborted) stop()
-    else signal?.addEventListener('abort', stop, { once: true })
+    const timer = setTimeout(end, ms)
+    page.addEventListener?.('online', end)
+    signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
   })
 }
 

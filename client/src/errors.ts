@@ -34,6 +34,10 @@ export class ReparteeError extends Error {
   }
 }
 
+/** Returns whether the connection was lost, so that the result of the request is unknown. */
+export const isConnectionLost = (error: unknown): boolean =>
+  error instanceof ReparteeError && (error.code === 'connection_failed' || error.code === 'timeout')
+
 interface ErrorBody {
   error?: { code: ServiceCode; message: string; requestId?: string; details?: ErrorDetail[] }
 }

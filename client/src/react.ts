@@ -1,6 +1,7 @@
 import { type DetailedHTMLProps, type HTMLAttributes, useEffect, useState, useSyncExternalStore } from 'react'
 import type { Repartee } from './client.ts'
-import { Conversation, type ConversationOptions, type ConversationState } from './conversation.ts'
+import { Conversation } from './conversation.ts'
+import type { ConversationOptions, ConversationState } from './conversation-state.ts'
 import type { CitedSource, FollowUp } from './types.ts'
 import type { ChatAttributes, ChatElement, ChatOptions } from './widget.ts'
 
@@ -9,7 +10,9 @@ export interface SessionOptions extends ConversationOptions {
   client: Repartee
 }
 
-export interface SessionView extends ConversationState, Pick<Conversation, 'send' | 'stop' | 'regenerate' | 'rate'> {
+export interface SessionView
+  extends ConversationState,
+    Pick<Conversation, 'send' | 'retry' | 'stop' | 'regenerate' | 'rate' | 'loadDetails'> {
   /** Suggested follow-ups of the last reply. */
   followUps: readonly FollowUp[]
   /** Sources that the last reply cites. */
@@ -25,13 +28,14 @@ const NONE: readonly never[] = []
 export function useSession(options: SessionOptions): SessionView {
   const conversation = useConversation(options)
   useEffect(() => {
-    conversation.open()
+    void conversation.open()
     return () => conversation.close()
   }, [conversation])
   const state = useSyncExternalStore(conversation.subscribe, conversation.getState, conversation.getState)
   const last = state.messages.at(-1)
-  const { send, stop, regenerate, rate } = conversation
-  return { ...state, send, stop, regenerate, rate, followUps: last?.followUps ?? NONE, sources: last?.sources ?? NONE }
+  const { send, retry, stop, regenerate, rate, loadDetails } = conversation
+  const actions = { send, retry, stop, regenerate, rate, loadDetails }
+  return { ...state, ...actions, followUps: last?.followUps ?? NONE, sources: last?.sources ?? NONE }
 }
 
 function useConversation({ client, ...options }: SessionOptions): Conversation {

@@ -219,3 +219,176 @@ describe('a conversation', () => {
     assert.equal(state().error?.code, 'invalid_request')
   })
 })
+
+/** A `fetch` whose connections break while `isBroken` is true, after the service has read the request. */
+function brokenLine() {
+  const line = { isBroken: false, attempts: 0 }
+  const fetch: typeof globalThis.fetch = async (...args) => {
+    const response = await globalThis.fetch(...args)
+    if (!line.isBroken) return response
+    line.attempts++
+    await response.body?.cancel()
+    throw new TypeError('the connection broke')
+  }
+  return { line, fetch }
+}
+
+describe('a conversation that loses its connection', () => {
+  test('resumes the reply as soon as the browser is online again', async (t) => {
+    const page = new EventTarget()
+    Object.assign(globalThis, { addEventListener: page.addEventListener.bind(page) })
+    t.after(() => Reflect.deleteProperty(globalThis, 'addEventListener'))
+    const { line, fetch } = brokenLine()
+    // The pauses of the client end only with the event.
+    const { conversation, state, shown, is } = open(
+      { reconnects: 1 },
+      { fetch, maxRetries: 0, silenceMs: 300, retryDelayMs: 2e9 },
+    )
+    const { setTimeout } = globalThis
+    t.mock.method(globalThis, 'setTimeout', (run: () => void, ms: number) => setTimeout(run, ms > 3_000 ? 600_000 : ms).unref())
+    const sent = conversation.send('Hello')
+    await speaker.say('Good ')
+    await is('streaming')
+    line.isBroken = true
+    await until('it is broken', () => state().isBroken)
+    assert.deepEqual(shown(), ['USER Hello running', 'AI Good  running'])
+    await speaker.say('day.')
+    await speaker.end()
+    line.isBroken = false
+    page.dispatchEvent(new Event('online'))
+    await sent
+    assert.deepEqual(shown(), ['USER Hello', 'AI Good day.'])
+    assert.equal(state().isBroken, false)
+  })
+
+  test('fails after the attempts that it was given', async () => {
+    const { line, fetch } = brokenLine()
+    const { conversation, state, shown } = open({ reconnects: 2 }, { fetch, maxRetries: 0 })
+    line.isBroken = true
+    await conversation.send('Hello')
+    assert.equal(line.attempts, 3)
+    assert.deepEqual(shown(), ['USER Hello failed'])
+    assert.equal(state().messages[0]?.error?.code, 'connection_failed')
+  })
+
+  test('and is stopped then has no error, and still knows what was not sent', async () => {
+    const { line, fetch } = brokenLine()
+    const { conversation, state, shown } = open({ reconnects: Number.POSITIVE_INFINITY }, { fetch, maxRetries: 0 })
+    line.isBroken = true
+    const sent = conversation.send('Hello')
+    await until('it is broken', () => state().isBroken)
+    await conversation.stop()
+    await sent
+    assert.deepEqual(shown(), ['USER Hello cancelled'])
+    assert.equal(state().error, undefined)
+    assert.equal(state().unsent, 'Hello')
+  })
+
+  test('completes the message in its place when it is retried, also behind another one', async () => {
+    model.behaviour = says(({ body }) => `Reply to ${body.messages.at(-1)!.content}`)
+    const sessionId = (await client.sessions.create({ agentId })).session.id
+    const { line, fetch } = brokenLine()
+    const { conversation, state, shown, is } = open({ sessionId }, { fetch, maxRetries: 0 })
+    await is('ready')
+    line.isBroken = true
+    await conversation.send('First')
+    line.isBroken = false
+    await conversation.send('Second')
+    await conversation.retry(state().messages[0]!.id)
+    assert.deepEqual(shown(), ['USER First', 'AI Reply to First', 'USER Second', 'AI Reply to Second'])
+    assert.equal((await client.sessions.get({ agentId, sessionId })).messages.length, 4)
+  })
+})
+
+describe('a conversation with a history', () => {
+  test('sends a failed message that others follow as a new one', async () => {
+    const { conversation, state, shown } = open()
+    model.behaviour = refuses(400)
+    await conversation.send('First')
+    model.behaviour = says('Good day.')
+    await conversation.send('Second')
+    await conversation.retry(state().messages[0]!.id)
+    assert.deepEqual(shown(), ['USER First failed', 'USER Second', 'AI Good day.', 'USER First', 'AI Good day.'])
+  })
+
+  test('starts another session when its own was deleted', async () => {
+    model.behaviour = says('Good day.')
+    const { conversation, state, shown } = open()
+    await conversation.send('Hello')
+    const sessionId = state().sessionId!
+    await client.sessions.delete({ agentId, sessionId })
+    await conversation.send('Hello again')
+    assert.deepEqual(shown(), ['USER Hello', 'AI Good day.', 'USER Hello again', 'AI Good day.'])
+    assert.notEqual(state().sessionId, sessionId)
+    assert.equal((await client.sessions.get({ agentId, sessionId: state().sessionId! })).messages.length, 2)
+  })
+
+  test('reads what the history lacks on demand', async () => {
+    model.behaviour = says('**Good** day.')
+    const first = open({ format: 'html' })
+    await first.conversation.send('Hello')
+    await first.conversation.rate(first.state().messages[1]!.id, 'up')
+    await first.conversation.send('Hello again')
+    const { conversation, state, is } = open({ sessionId: first.state().sessionId })
+    await is('ready')
+    assert.deepEqual(
+      state().messages.map(({ needsDetails }) => needsDetails === true),
+      [false, true, false, false],
+    )
+    assert.equal(state().messages[1]?.feedback, undefined)
+    await conversation.loadDetails(state().messages[1]!.id)
+    const reply = state().messages[1]!
+    assert.deepEqual([reply.feedback, reply.format, reply.needsDetails], [{ rating: 'up' }, 'html', false])
+  })
+
+  test('tells replies of its own from those of the history, and stopped and rated ones', async () => {
+    model.behaviour = says('Good day.')
+    const first = open()
+    await first.conversation.send('Hello')
+    const { conversation, state, is } = open({ sessionId: first.state().sessionId })
+    await is('ready')
+    await conversation.regenerate()
+    model.behaviour = speaker.behaviour
+    const sent = conversation.send('And then?')
+    await speaker.say('Half')
+    await is('streaming')
+    await conversation.rate(state().messages[1]!.id, 'up')
+    await conversation.stop()
+    await sent
+    const seen = [first.state().messages[1]!, state().messages[1]!, state().messages[3]!]
+    const facts = seen.map(({ turn, generation, feedback }) => `${turn} ${generation} ${feedback?.rating}`)
+    assert.deepEqual(facts, ['undefined 1 undefined', 'undefined 2 up', 'cancelled 1 undefined'])
+  })
+
+  test('knows whether a message of the page before arrived', async () => {
+    model.behaviour = says('Good day.')
+    const first = open()
+    const unsent: (string | undefined)[] = []
+    first.conversation.subscribe(() => unsent.push(first.state().unsent))
+    await first.conversation.send('Hello')
+    assert.deepEqual([unsent.at(0), unsent.at(-1)], ['Hello', undefined])
+    const { sessionId } = first.state()
+    const [arrived, lost] = [open({ sessionId, unsent: 'Hello' }), open({ sessionId, unsent: 'And then?' })]
+    await Promise.all([arrived.is('ready'), lost.is('ready')])
+    assert.deepEqual([arrived.state().unsent, lost.state().unsent], [undefined, 'And then?'])
+  })
+
+  test('is left for a new one, whose options can be changed', async () => {
+    const { conversation, state, shown, is } = open()
+    void conversation.send('Hello')
+    await speaker.say('Good')
+    await is('streaming')
+    const { sessionId } = state()
+    await conversation.reset()
+    assert.deepEqual([shown(), state().sessionId, state().status], [[], undefined, 'ready'])
+    model.behaviour = says('**Good** day.')
+    Object.assign(conversation.options, { format: 'html', create: { name: 'Help' } })
+    await conversation.send('Hello')
+    assert.deepEqual(shown(), ['USER Hello', 'AI <p><strong>Good</strong> day.</p>\n'])
+    assert.equal(state().session?.name, 'Help')
+    await conversation.reset(sessionId)
+    await speaker.end()
+    await is('ready')
+    assert.deepEqual(shown(), ['USER Hello', 'AI Good'])
+  })
+})
