@@ -159,7 +159,7 @@ describe('a conversation', () => {
     const page = await visitIn(made.body.session.id)
     await page.reload()
     const [asked, given] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await page.route('**/messages?*', async (route) => {
+    await page.route('**/sessions/*', async (route) => {
       asked.resolve()
       await given.promise
       await route.continue().catch(() => {})
@@ -311,6 +311,23 @@ describe('a line that breaks', () => {
     assert.equal((await history()).length, 2)
   })
 
+  test('before a message arrives: after a reload the message is in the field again, once', async () => {
+    const page = await open()
+    const field = page.getByRole('textbox', { name: 'Write a message …' })
+    await page.route('**/messages', (route) => route.abort())
+    await ask(page, 'Are you there?')
+    await page.locator('.question').waitFor()
+    await page.reload()
+    await until('it is in the field', async () => (await field.inputValue()) === 'Are you there?')
+    await page.unrouteAll()
+    await field.press('Enter')
+    await isDone(page)
+    assert.equal((await history()).length, 2)
+    await page.reload()
+    await isDone(page)
+    assert.equal(await field.inputValue(), '')
+  })
+
   test('for good is said, and the page knows nothing of it', async () => {
     site.pages['/away'] = pageOf(tag('data-base-url="http://127.0.0.1:9/v1"'))
     site.policy = policyFor(`${host} http://127.0.0.1:9`)
@@ -389,7 +406,7 @@ describe('what a reply holds', () => {
     await page.route(`${host}/v1/**`, (route) =>
       route.fulfill({
         headers: { 'access-control-allow-origin': origin, 'access-control-allow-headers': '*, authorization' },
-        json: { success: true, messages, pagination: { hasMore: false, nextCursor: null, total: messages.length } },
+        json: { success: true, messages, message: { turn: 'done' } },
       }),
     )
     await page.reload()

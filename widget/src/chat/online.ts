@@ -4,11 +4,6 @@ const DOUBT_MS = 20_000
 /** Resolves when the device is online, when the signal aborts, or after a while, because the device can be wrong. */
 export function untilOnline(signal?: AbortSignal | null): Promise<void> {
   if (navigator.onLine || signal?.aborted) return Promise.resolve()
-  return firstOf(DOUBT_MS, signal)
-}
-
-/** Resolves after `ms`, when the network returns, or when the signal aborts. */
-export function firstOf(ms: number, signal?: AbortSignal | null): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer)
@@ -16,7 +11,7 @@ export function firstOf(ms: number, signal?: AbortSignal | null): Promise<void> 
       signal?.removeEventListener('abort', done)
       resolve()
     }
-    const timer = setTimeout(done, ms)
+    const timer = setTimeout(done, DOUBT_MS)
     addEventListener('online', done)
     signal?.addEventListener('abort', done)
   })

@@ -1,7 +1,14 @@
-import { agents, type Connection, connect, type ReparteeError } from 'repartee-client'
+import {
+  agents,
+  type ChatMessage,
+  type Connection,
+  Conversation,
+  type ConversationState,
+  connect,
+  type ReparteeError,
+} from 'repartee-client'
 import { contextOf } from '../chat/context.ts'
-import { Conversation } from '../chat/conversation.ts'
-import type { Entry, Reply } from '../chat/entries.ts'
+import { toEntries } from '../chat/entries.ts'
 import { Memory } from '../chat/memory.ts'
 import { untilOnline } from '../chat/online.ts'
 import { tokenFrom } from '../chat/token.ts'
@@ -13,6 +20,9 @@ import { h, icon } from './dom.ts'
 import { Log } from './log.ts'
 import { makePanel, type Panel, Welcome } from './panel.ts'
 import { followScreen, isPhone, keepFocus } from './phone.ts'
+
+/** Attempts to resume a reply after the client's own retries. */
+const RECONNECTS = 4
 
 /** Dispatches an event to the page. */
 export type Tell = (event: 'open' | 'close' | 'message' | 'error', detail: object) => void
@@ -34,6 +44,12 @@ export class ChatView {
   readonly #launcher: HTMLElement | undefined
   readonly #host: HTMLElement
   readonly #end: (() => void)[] = []
+  /** The state that is shown. */
+  #state: ConversationState
+  /** Resolves when the conversation is loaded, or cannot be. */
+  #opening: Promise<void> | undefined
+  /** The frame that will show more of a growing reply. */
+  #frame: number | undefined
   #isOpen = false
   #isIntroduced = false
   /** The element that was focused before the chat opened. */
@@ -49,28 +65,31 @@ export class ChatView {
     this.#labels = labels
     this.#memory = new Memory(options.agentId, options.remember)
     this.#service = toConnection(options)
-    this.#conversation = new Conversation(this.#service, options.agentId, this.#memory, this.#listener())
+    const { session: sessionId, unsent } = this.#memory.kept
+    const { agentId } = options
+    this.#conversation = new Conversation(this.#service, { agentId, sessionId, unsent, format: 'html', reconnects: RECONNECTS })
+    this.#state = this.#conversation.getState()
     const ask = (text: string) => void this.send(text)
-    this.#composer = new Composer(labels, ask, () => this.#conversation.stop())
+    this.#composer = new Composer(labels, ask, () => void this.#conversation.stop())
     const actions = {
       ask: (text: string) => {
         ask(text)
         this.#focus()
       },
-      retry: (reply: Reply) => {
-        this.#conversation.retry(reply)
+      retry: (messageId: string) => {
+        void this.#conversation.retry(messageId)
         // The focused button no longer exists.
         this.#focus()
       },
-      rate: this.#conversation.rate.bind(this.#conversation),
+      rate: (messageId: string, rating: 'up' | 'down') => void this.#conversation.rate(messageId, rating),
       say: (text: string) => this.#panel.say(text),
     }
-    const seen = (entry: Entry) => entry.role === 'agent' && this.#conversation.complete(entry)
+    const seen = ({ id }: ChatMessage) => void this.#conversation.loadDetails(id)
     this.#welcome = new Welcome(labels, actions.ask)
     this.#welcome.fill(options)
     this.#log = new Log(labels, actions, this.#welcome.element, seen)
     const reset = () => {
-      this.#conversation.reset()
+      this.#opening = this.#conversation.reset()
       this.#panel.problem(undefined, () => {})
       this.#focus()
     }
@@ -132,8 +151,8 @@ export class ChatView {
     const context = isThere ? await contextOf(this.#options.context) : undefined
     // The chat was removed from the page.
     if (!this.root.isConnected) return
-    const isSent = isThere && this.#conversation.send(text, context)
-    if (!isSent && this.#composer.text === '') this.#composer.text = text
+    if (isThere && this.#state.status === 'ready') void this.#conversation.send(text, { additionalContext: context })
+    else if (this.#composer.text === '') this.#composer.text = text
   }
 
   theme(theme: string | null | undefined): void {
@@ -196,63 +215,91 @@ export class ChatView {
       this.#focus()
       void this.#restore()
     }
-    if (this.#conversation.isLoading) this.#panel.say(this.#labels.loading)
-    try {
-      await this.#conversation.restore()
-      this.#panel.problem(undefined, again)
-      return true
-    } catch (error) {
-      this.#panel.problem(wordsFor(error as ReparteeError, this.#labels), again)
-      this.#failed(error as ReparteeError)
+    const { status, isLoaded } = this.#state
+    if (isLoaded) return true
+    if (status === 'loading') this.#panel.say(this.#labels.loading)
+    if (this.#opening === undefined || status === 'ready') this.#opening = this.#conversation.open()
+    await this.#opening
+    const { error, unsent } = this.#state
+    // The session was deleted, or is another user's.
+    if (!this.#state.isLoaded && error?.code === 'session_not_found') this.#opening = this.#conversation.reset()
+    if (!this.#state.isLoaded) {
+      // The chat was removed from the page.
+      if (error === undefined) return false
+      this.#panel.problem(wordsFor(error, this.#labels), again)
+      this.#failed(error)
       return false
     }
+    this.#panel.problem(undefined, again)
+    if (unsent !== undefined && !isBusy(this.#state)) {
+      this.#composer.text = unsent
+      this.#memory.keep({ unsent: undefined })
+    }
+    return true
   }
 
-  #listener() {
-    return {
-      added: (entry: Entry) => {
-        this.#log.add(entry)
-        if (entry.role === 'user')
-          this.#tell('message', { role: 'user', text: entry.text, sessionId: this.#conversation.sessionId })
-        this.#blank()
-      },
-      changed: (entry: Entry) => this.#log.change(entry),
-      replaced: () => {
-        this.#log.replace(this.#conversation.entries)
-        this.#panel.say('')
-        this.#blank()
-      },
-      busy: (isBusy: boolean) => {
-        this.#composer.busy(isBusy)
-        this.#panel.say(isBusy ? this.#labels.waiting : '')
-      },
-      finished: (reply: Reply) => this.#finished(reply),
-      broken: (isBroken: boolean) => this.#connection(isBroken),
-      unsent: (text: string) => {
-        this.#composer.text = text
-      },
-      failed: (error: ReparteeError) => this.#failed(error),
-    }
+  /** Shows and stores a change of the conversation. */
+  readonly #changed = (): void => {
+    const [before, state] = [this.#state, this.#conversation.getState()]
+    this.#state = state
+    const { messages, status, isLoaded, isBroken } = state
+    const isSame = before.isLoaded && (before.messages.length === 0 || before.messages[0]!.key === messages[0]?.key)
+    if (isLoaded && !isSame) this.#log.replace(toEntries(messages))
+    else if (status === 'streaming') this.#frame ??= requestAnimationFrame(this.#grow)
+    else if (isLoaded) this.#log.update(toEntries(messages))
+    this.#blank()
+    if (isBusy(state) !== isBusy(before)) this.#composer.busy(isBusy(state))
+    if (isBusy(state) !== isBusy(before) || isLoaded !== before.isLoaded)
+      this.#panel.say(isBusy(state) ? this.#labels.waiting : '')
+    if (isBroken !== before.isBroken) this.#showConnection()
+    this.#remember(before)
+    if (before.isLoaded && isLoaded) this.#notify(before)
+  }
+
+  /** Shows growing text once per frame. A page in the background has no frames, and shows the complete reply. */
+  readonly #grow = (): void => {
+    this.#frame = undefined
+    if (this.#state.isLoaded) this.#log.update(toEntries(this.#state.messages))
+  }
+
+  /** Stores the session and an unconfirmed message. Storing the session notifies the other tabs. */
+  #remember(before: ConversationState): void {
+    const { sessionId, unsent } = this.#state
+    const isOther = sessionId !== before.sessionId && sessionId !== this.#memory.kept.session
+    const isStored = before.unsent !== undefined && unsent === undefined
+    if (isOther || isStored) this.#memory.keep({ unsent, session: sessionId })
+    else if (unsent !== before.unsent) this.#memory.keep({ unsent })
+  }
+
+  /** Notifies the page of a new message, a complete reply or an error. */
+  #notify(before: ConversationState): void {
+    const { messages, sessionId, error } = this.#state
+    const last = messages.at(-1)
+    if (last?.role === 'USER' && last.turn === 'running' && last.key !== before.messages.at(-1)?.key)
+      this.#tell('message', { role: 'user', text: last.content, sessionId })
+    if (error !== undefined && error !== before.error) this.#failed(error)
+    if (!isBusy(before) || isBusy(this.#state)) return
+    const reply = messages.findLast((message) => message.role === 'AI' && !before.messages.includes(message))
+    if (reply === undefined) return
+    if (!this.#isOpen) this.root.dataset.unread = ''
+    this.#label()
+    const { id, content: html, sources = [] } = reply
+    this.#tell('message', { role: 'agent', id, html, sources, sessionId })
   }
 
   #failed({ code, message, requestId }: ReparteeError): void {
     this.#tell('error', { code, message, requestId })
   }
 
-  #finished({ id, content: html, sources }: Reply): void {
-    if (!this.#isOpen) this.root.dataset.unread = ''
-    this.#label()
-    this.#tell('message', { role: 'agent', id, html, sources, sessionId: this.#conversation.sessionId })
-  }
-
   /** Shows the starters only while there are no messages. */
   #blank(): void {
-    this.root.classList.toggle('blank', this.#conversation.entries.length === 0 && !this.#conversation.isLoading)
+    const { messages, sessionId, isLoaded } = this.#state
+    this.root.classList.toggle('blank', messages.length === 0 && (isLoaded || sessionId === undefined))
   }
 
-  #connection(isBroken = false): void {
+  readonly #showConnection = (): void => {
     const { offline, broken } = this.#labels
-    this.#panel.notice(navigator.onLine ? (isBroken ? broken : '') : offline)
+    this.#panel.notice(navigator.onLine ? (this.#state.isBroken ? broken : '') : offline)
   }
 
   #makeLauncher(): HTMLElement {
@@ -291,17 +338,21 @@ export class ChatView {
   }
 
   #listen(): void {
-    const tellConnection = () => this.#connection()
     for (const event of ['online', 'offline']) {
-      addEventListener(event, tellConnection)
-      this.#end.push(() => removeEventListener(event, tellConnection))
+      addEventListener(event, this.#showConnection)
+      this.#end.push(() => removeEventListener(event, this.#showConnection))
     }
-    this.#end.push(followScreen(this.root, this.#fit))
-    this.#connection()
+    const unwatch = this.#memory.watch(() => {
+      if (this.#opening !== undefined && !isBusy(this.#state)) this.#opening = this.#conversation.reset(this.#memory.kept.session)
+    })
+    this.#end.push(unwatch, this.#conversation.subscribe(this.#changed), followScreen(this.root, this.#fit))
+    this.#showConnection()
     this.#label()
     this.#blank()
   }
 }
+
+const isBusy = ({ status }: ConversationState): boolean => status === 'waiting' || status === 'streaming'
 
 /** The element that determines language and direction. A floating chat is next to the body and uses the body's. */
 const placeOf = (host: HTMLElement): Element => (host.parentElement === document.documentElement ? document.body : host)

@@ -1,4 +1,5 @@
-import type { Entry, Question } from '../chat/entries.ts'
+import type { ChatMessage } from 'repartee-client'
+import type { Entry } from '../chat/entries.ts'
 import type { Labels } from '../labels/labels.ts'
 import { h, iconButton } from './dom.ts'
 import { type ReplyActions, ReplyView } from './reply-view.ts'
@@ -16,16 +17,16 @@ export class Log {
   readonly #list = h('div', { class: 'entries' })
   readonly #log: HTMLElement
   readonly #toEnd: HTMLElement
-  readonly #views = new Map<Entry, ReplyView>()
-  /** Replies whose text is updated in the next frame. */
-  readonly #growing = new Set<Entry>()
+  /** The shown entries by key. A question has no view, because it does not change. */
+  readonly #views = new Map<string, ReplyView | undefined>()
   /** Triggers loading the details of replies from the history when they become visible. */
   readonly #seen: IntersectionObserver
   readonly #resized: ResizeObserver
+  /** Entries before the first one that is shown. */
   #earlier: Entry[] = []
   #isAtEnd = true
 
-  constructor(labels: Labels, actions: ReplyActions, welcome: HTMLElement, onSeen: (entry: Entry) => void) {
+  constructor(labels: Labels, actions: ReplyActions, welcome: HTMLElement, onSeen: (reply: ChatMessage) => void) {
     this.#labels = labels
     this.#actions = actions
     this.#log = h(
@@ -41,33 +42,23 @@ export class Log {
     this.#seen = new IntersectionObserver(
       (changes) => {
         for (const { isIntersecting, target } of changes)
-          if (isIntersecting) for (const [entry, view] of this.#views) if (view.element === target) onSeen(entry)
+          if (isIntersecting) for (const view of this.#views.values()) if (view?.element === target) onSeen(view.message)
       },
       { root: this.#log },
     )
   }
 
-  add(entry: Entry): void {
-    this.#list.append(this.#toElement(entry))
-    if (entry.role === 'user') this.#isAtEnd = true
-    this.#stay()
-  }
-
-  /** Updates an entry: growing text once per frame, other changes immediately, because a page in the background has no frames. */
-  change(entry: Entry): void {
-    if (entry.role === 'user' || entry.state !== 'writing') this.#update(entry)
-    else if (!this.#growing.has(entry)) {
-      this.#growing.add(entry)
-      requestAnimationFrame(() => {
-        this.#growing.delete(entry)
-        this.#update(entry)
-      })
+  /** Shows new and changed entries of the same conversation. */
+  update(entries: Entry[]): void {
+    for (const entry of entries.slice(this.#earlier.length)) {
+      if (this.#views.has(entry.key)) this.#views.get(entry.key)?.update(entry.message)
+      else {
+        this.#isAtEnd ||= entry.role === 'user'
+        this.#list.append(this.#toElement(entry))
+      }
     }
-  }
-
-  #update(entry: Entry): void {
-    this.#views.get(entry)?.update()
-    this.#stay()
+    if (this.#isAtEnd) this.toEnd()
+    else this.#toEnd.hidden = false
   }
 
   /** Shows another conversation, scrolled to its end, without announcing it to screen readers. */
@@ -99,11 +90,6 @@ export class Log {
     this.#resized.disconnect()
   }
 
-  #stay(): void {
-    if (this.#isAtEnd) this.toEnd()
-    else this.#toEnd.hidden = false
-  }
-
   #scrolled(): void {
     const { scrollTop, scrollHeight, clientHeight } = this.#log
     this.#isAtEnd = scrollHeight - scrollTop - clientHeight < END_PX
@@ -114,20 +100,20 @@ export class Log {
     this.#log.scrollTop = scrollTop + this.#log.scrollHeight - scrollHeight
   }
 
-  #toElement(entry: Entry): HTMLElement {
-    if (entry.role === 'user') return this.#question(entry)
-    const view = new ReplyView(entry, this.#labels, this.#actions)
-    this.#views.set(entry, view)
-    if (entry.isBare) this.#seen.observe(view.element)
+  #toElement({ key, role, message }: Entry): HTMLElement {
+    const view = role === 'agent' ? new ReplyView(message, this.#labels, this.#actions) : undefined
+    this.#views.set(key, view)
+    if (view === undefined) return this.#question(message)
+    if (message.needsDetails) this.#seen.observe(view.element)
     return view.element
   }
 
-  #question({ text }: Question): HTMLElement {
+  #question({ content }: ChatMessage): HTMLElement {
     return h(
       'div',
       { class: 'question' },
       h('span', { class: 'unseen' }, this.#labels.you),
-      h('p', { class: 'plain', dir: 'auto' }, text),
+      h('p', { class: 'plain', dir: 'auto' }, content),
     )
   }
 }

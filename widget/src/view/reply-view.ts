@@ -1,4 +1,5 @@
-import type { Reply } from '../chat/entries.ts'
+import type { ChatMessage } from 'repartee-client'
+import { stateOf } from '../chat/entries.ts'
 import { wordsFor } from '../labels/errors.ts'
 import type { Labels } from '../labels/labels.ts'
 import { h, icon, iconButton } from './dom.ts'
@@ -8,8 +9,8 @@ import { sourceList } from './source-list.ts'
 
 export interface ReplyActions {
   ask(question: string): void
-  retry(reply: Reply): void
-  rate(reply: Reply, rating: 'up' | 'down'): void
+  retry(messageId: string): void
+  rate(messageId: string, rating: 'up' | 'down'): void
   /** Announces a text to screen readers. */
   say(text: string): void
 }
@@ -17,7 +18,8 @@ export interface ReplyActions {
 /** A reply as displayed: growing text, then the complete reply with its sources and buttons. */
 export class ReplyView {
   readonly element: HTMLElement
-  readonly #reply: Reply
+  /** The reply, or its question until there is a reply. */
+  message: ChatMessage
   readonly #labels: Labels
   readonly #actions: ReplyActions
   readonly #body = h('div', { class: 'body', dir: 'auto' })
@@ -26,44 +28,54 @@ export class ReplyView {
   /** A reply from the history. It is not announced when its sources arrive. */
   readonly #isOld: boolean
   #shown = ''
+  /** The partial text. */
+  #partial = ''
   #thumbs: HTMLElement[] = []
 
-  constructor(reply: Reply, labels: Labels, actions: ReplyActions) {
-    this.#reply = reply
-    this.#isOld = reply.isBare === true
+  constructor(message: ChatMessage, labels: Labels, actions: ReplyActions) {
+    this.message = message
+    this.#isOld = message.role === 'AI' && message.turn !== 'running' && message.generation === undefined
     this.#labels = labels
     this.#actions = actions
     this.element = h('div', { class: 'reply' }, h('span', { class: 'unseen' }, labels.agent), this.#body, this.#after)
-    this.update()
+    this.#show()
+  }
+
+  update(message: ChatMessage): void {
+    if (message === this.message) return
+    this.message = message
+    this.#show()
   }
 
   /** Shows the changes of the reply and nothing else, so that readers and the focus are not disturbed. */
-  update(): void {
-    const { state, text, content, format, sources, followUps, rating } = this.#reply
+  #show(): void {
+    const { content, format, sources, followUps, feedback } = this.message
+    const state = stateOf(this.message)
     const isGrowing = state === 'waiting' || state === 'writing'
     this.element.dataset.state = state
     // Screen readers announce the complete reply once, not piece by piece.
     this.element.ariaLive = isGrowing || this.#isOld ? 'off' : null
-    if (isGrowing) this.#grow(text)
+    if (isGrowing) this.#grow(state === 'writing' ? content : '')
     const shown = isGrowing ? '' : JSON.stringify([state, content, format, sources, followUps])
-    if (shown !== this.#shown && !isGrowing) this.#showWhole()
+    if (shown !== this.#shown && !isGrowing) this.#showWhole(state)
     this.#shown = shown
-    for (const [i, button] of this.#thumbs.entries()) button.ariaPressed = String(rating === (i === 0 ? 'up' : 'down'))
+    for (const [i, button] of this.#thumbs.entries()) button.ariaPressed = String(feedback?.rating === (i === 0 ? 'up' : 'down'))
   }
 
   #grow(text: string): void {
+    this.#partial = text
     this.#after.replaceChildren()
     if (text === '') this.#body.replaceChildren(h('span', { class: 'dots', 'aria-hidden': 'true' }, h('i'), h('i'), h('i')))
     else this.#text.show(text)
   }
 
-  #showWhole(): void {
-    const { state, text, content, format, sources } = this.#reply
+  #showWhole(state: ReturnType<typeof stateOf>): void {
+    const { role, content, format, sources = [] } = this.message
     const list = sources.length > 0 ? sourceList(sources, this.#labels) : undefined
-    const isWhole = content !== undefined
+    const isWhole = role === 'AI'
     // Inserts the text again, because screen readers announce only inserted content.
     this.#body.replaceChildren(...(isWhole ? [safeHtml(content, format, list?.toMark)] : []))
-    if (!isWhole && text !== '') this.#text.show(text)
+    if (!isWhole && this.#partial !== '') this.#text.show(this.#partial)
     const parts = [
       state === 'stopped' && h('p', { class: 'note' }, this.#labels.stopped),
       state === 'failed' && this.#failure(),
@@ -75,8 +87,8 @@ export class ReplyView {
   }
 
   #failure(): HTMLElement {
-    const { error } = this.#reply
-    const retry = () => this.#actions.retry(this.#reply)
+    const { id, error } = this.message
+    const retry = () => this.#actions.retry(id)
     return h(
       'div',
       { class: 'failure', role: 'alert' },
@@ -88,7 +100,8 @@ export class ReplyView {
   #tools(): HTMLElement {
     const { good, bad, copy, copied, thanks } = this.#labels
     const rate = (rating: 'up' | 'down') => () => {
-      this.#actions.rate(this.#reply, rating)
+      const { id, feedback } = this.message
+      if (feedback?.rating !== rating) this.#actions.rate(id, rating)
       this.#actions.say(thanks)
     }
     this.#thumbs = [
@@ -106,7 +119,7 @@ export class ReplyView {
   }
 
   #followUps(): HTMLElement | undefined {
-    const { followUps } = this.#reply
+    const { followUps = [] } = this.message
     if (followUps.length === 0) return undefined
     return chips(
       followUps.map(({ text }) => text),
