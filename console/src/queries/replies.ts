@@ -44,12 +44,12 @@ export function useOrigin(place: MessagePlace, isWanted = true) {
   })
 }
 
-/** Earlier versions of a regenerated reply, oldest first. `made` counts how often it was regenerated here. */
-export function useVersions(place: MessagePlace, isWanted: boolean, made = 0) {
+/** Earlier versions of a regenerated reply, oldest first. `generation` changes when the reply is regenerated. */
+export function useVersions(place: MessagePlace, isWanted: boolean, generation = 0) {
   const client = useClient()
   const { agentId, sessionId, messageId } = place
   return useQuery({
-    queryKey: messageKey(place, 'versions', made),
+    queryKey: messageKey(place, 'versions', generation),
     queryFn: async ({ signal }) => (await client.messages.versions({ agentId, sessionId, messageId }, { signal })).versions,
     enabled: isWanted,
   })

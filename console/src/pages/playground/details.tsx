@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { ChatMessage } from 'repartee-client'
 import type { MessagePlace, Trace, Usage } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Status } from '../../ui/badge.tsx'
@@ -7,16 +8,16 @@ import { Drawer } from '../../ui/drawer.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Meter } from '../../ui/progress.tsx'
 import { Waterfall } from '../conversations/waterfall.tsx'
-import type { Reply, Turn } from './conversation.ts'
 import { isHtml } from './plain-text.ts'
 import { ScoreTable } from './score-table.tsx'
 import { usePlaygroundTexts } from './texts.ts'
+import type { Turn } from './turns.ts'
 
 interface DetailsProps {
   isOpen: boolean
   onClose(): void
   turn: Turn
-  reply: Reply
+  reply: ChatMessage
   place: MessagePlace
 }
 
@@ -60,7 +61,7 @@ export function Details({ isOpen, onClose, turn, reply, place }: DetailsProps) {
       <Part title={texts.ids}>
         <Facts
           facts={[
-            ...(turn.messageId === undefined ? [] : [[texts.messageId, <Id key="m" id={turn.messageId} />] as const]),
+            [texts.messageId, <Id key="m" id={turn.question.id} />],
             [texts.replyId, <Id key="r" id={reply.id} />],
             [texts.sessionId, <Id key="s" id={place.sessionId} />],
           ]}

@@ -10,10 +10,10 @@ import { Drawer } from '../../ui/drawer.tsx'
 import { preloadMarkdown } from '../../ui/markdown.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Composer } from './composer.tsx'
-import { isBusy, type Wishes } from './conversation.ts'
-import { isUuid, Options } from './options.tsx'
+import { isUuid, Options, type Wishes } from './options.tsx'
 import { usePlaygroundTexts } from './texts.ts'
 import { Thread } from './thread.tsx'
+import { isWriting } from './turns.ts'
 import { useConversation } from './use-conversation.ts'
 
 const NO_WISHES: Wishes = { format: 'markdown', additionalContext: '', externalUserId: '' }
@@ -24,19 +24,22 @@ export default function Playground({ agentId }: PageProps) {
   useEffect(preloadMarkdown, [])
   const [, params] = useRoute<{ agentId: string; sessionId?: string }>('/agents/:agentId/playground/:sessionId?')
   const asked = new URLSearchParams(useSearch()).get('ask') ?? ''
-  const { conversation, talk, renew } = useConversation(agentId, params?.sessionId?.toLowerCase())
+  const { conversation, number, state, renew } = useConversation(agentId, params?.sessionId?.toLowerCase())
   const [wishes, setWishes] = useState(NO_WISHES)
   const [hasOptions, setOptions] = useState(false)
   const [sent, setSent] = useState(0)
-  const last = talk.turns.at(-1)
-  const isWriting = last !== undefined && isBusy(last)
-  const canSend = !isWriting && !talk.isLoading && talk.loadError === undefined && isUuid(wishes.externalUserId)
+  useEffect(() => {
+    const { format, additionalContext, externalUserId } = wishes
+    const create = externalUserId === '' ? {} : { externalUserId }
+    Object.assign(conversation.options, { format, additionalContext: additionalContext || undefined, create })
+  }, [conversation, wishes])
+  const canSend = state.isLoaded && state.status === 'ready' && isUuid(wishes.externalUserId)
   const send = (text: string) => {
     if (!canSend) return
-    conversation.send(text, wishes)
+    void conversation.send(text)
     setSent(sent + 1)
   }
-  const options = <Options wishes={wishes} onChange={setWishes} session={talk.session} />
+  const options = <Options wishes={wishes} onChange={setWishes} session={state.session} />
   const actions = (
     <>
       <Button icon="plus" onPress={renew}>
@@ -51,15 +54,15 @@ export default function Playground({ agentId }: PageProps) {
     <Page title={texts.title} of={useAgentName(agentId)} actions={actions} width="wide">
       <div className="playground">
         <div className="playground-talk">
-          <Thread agentId={agentId} conversation={conversation} talk={talk} wishes={wishes} sent={sent} onSend={send} />
+          <Thread agentId={agentId} conversation={conversation} state={state} sent={sent} onSend={send} />
           <Composer
-            key={conversation.number}
+            key={number}
             text={asked}
             canSend={canSend}
-            isWriting={isWriting}
-            isStopping={last?.isStopping ?? false}
+            isWriting={isWriting(state)}
+            isStopping={state.isStopping}
             onSend={send}
-            onStop={() => conversation.stop()}
+            onStop={() => void conversation.stop()}
           />
         </div>
         <aside className="playground-side" aria-label={texts.options}>

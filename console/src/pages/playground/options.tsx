@@ -1,3 +1,4 @@
+import type { ConversationState } from 'repartee-client'
 import { newUuid } from '../../queries/uuid.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Button } from '../../ui/button.tsx'
@@ -5,8 +6,17 @@ import { CopyButton } from '../../ui/code-block.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { RadioGroup } from '../../ui/toggle.tsx'
 import { nameOf } from '../parts/session-name.ts'
-import type { Format, Talk, Wishes } from './conversation.ts'
 import { usePlaygroundTexts } from './texts.ts'
+
+type Format = 'markdown' | 'html'
+
+/** Options of a message. */
+export interface Wishes {
+  format: Format
+  additionalContext: string
+  /** User of a new session; empty for a new user. */
+  externalUserId: string
+}
 
 /** A UUID, or empty if no user is selected yet. */
 export const isUuid = (text: string) => text === '' || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
@@ -14,7 +24,7 @@ export const isUuid = (text: string) => text === '' || /^[0-9a-f]{8}(-[0-9a-f]{4
 interface OptionsProps {
   wishes: Wishes
   onChange(wishes: Wishes): void
-  session: Talk['session']
+  session: ConversationState['session']
 }
 
 /** Options for the next messages, and the current session. */

@@ -1,4 +1,5 @@
 import { Fragment, useCallback, useState } from 'react'
+import type { ChatMessage } from 'repartee-client'
 import { type CitedSource, type MessagePlace, useOrigin, useVersions } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -7,15 +8,15 @@ import { CopyButton } from '../../ui/code-block.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { SafeHtml } from '../../ui/safe-html.tsx'
 import { Citation } from './citation.tsx'
-import type { Reply, Turn } from './conversation.ts'
 import { Details } from './details.tsx'
 import { FeedbackButtons } from './feedback.tsx'
 import { isHtml } from './plain-text.ts'
 import { usePlaygroundTexts } from './texts.ts'
+import type { Turn } from './turns.ts'
 
 interface ReplyViewProps {
   turn: Turn
-  reply: Reply
+  reply: ChatMessage
   place: MessagePlace
   isLast: boolean
   onSend(text: string): void
@@ -23,11 +24,14 @@ interface ReplyViewProps {
 }
 
 /** A complete reply with its sources, follow-ups and actions. */
-export function ReplyView({ turn, reply: told, place, isLast, onSend, onRegenerate }: ReplyViewProps) {
+export function ReplyView({ turn, reply: shown, place, isLast, onSend, onRegenerate }: ReplyViewProps) {
   const texts = usePlaygroundTexts()
-  const kept = useOrigin(place, told.isKept).data
-  const { sources, followUps = [], ...reply }: Reply = { ...kept, ...told }
-  const earlier = useVersions(place, reply.made > 0 || (reply.isKept && isLast), reply.made).data ?? []
+  const { generation } = shown
+  const isIncomplete = shown.trace === undefined
+  const origin = useOrigin(place, isIncomplete).data
+  const { sources, followUps = [], ...reply }: ChatMessage = { ...origin, ...shown }
+  const mayHaveVersions = generation === undefined ? isLast : generation > 1
+  const earlier = useVersions(place, mayHaveVersions, generation).data ?? []
   const [picked, setPicked] = useState<number>()
   const [isOpen, setOpen] = useState(false)
   const all = earlier.length + 1
@@ -44,7 +48,7 @@ export function ReplyView({ turn, reply: told, place, isLast, onSend, onRegenera
       <div className="playground-tools">
         <CopyButton text={content} label={texts.reply.copy} />
         {isLast && <IconButton icon="refresh" size="small" label={texts.reply.regenerate} onPress={onRegenerate} />}
-        <FeedbackButtons key={reply.made} place={place} given={told.isKept ? kept?.feedback : undefined} />
+        <FeedbackButtons key={generation} place={place} given={isIncomplete ? origin?.feedback : undefined} />
         <Button size="small" look="quiet" icon="info" onPress={() => setOpen(true)}>
           {texts.reply.details}
         </Button>
@@ -113,7 +117,7 @@ function Versions({ version, all, onPick }: { version: number; all: number; onPi
 }
 
 /** Short facts: the model, the duration and the cost. */
-function Facts({ reply: { model, trace, usage } }: { reply: Reply }) {
+function Facts({ reply: { model, trace, usage } }: { reply: ChatMessage }) {
   const texts = usePlaygroundTexts().reply
   const format = useFormat()
   const ms = trace?.timings.reduce((sum, step) => sum + step.ms, 0)

@@ -1,54 +1,55 @@
+import type { Conversation, ConversationState } from 'repartee-client'
 import { useAgent } from '../../queries/agents.ts'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { Loading, Skeleton } from '../../ui/skeleton.tsx'
-import type { Conversation, Talk, Wishes } from './conversation.ts'
 import { toPlainText } from './plain-text.ts'
 import { usePlaygroundTexts } from './texts.ts'
 import { TurnView } from './turn-view.tsx'
+import { isWriting, toTurns } from './turns.ts'
 import { useEnd } from './use-end.ts'
 
 interface ThreadProps {
   agentId: string
   conversation: Conversation
-  talk: Talk
-  wishes: Wishes
+  state: ConversationState
   /** Number of messages sent here. */
   sent: number
   onSend(text: string): void
 }
 
 /** The messages so far. */
-export function Thread({ agentId, conversation, talk, wishes, sent, onSend }: ThreadProps) {
+export function Thread({ agentId, conversation, state, sent, onSend }: ThreadProps) {
   const texts = usePlaygroundTexts()
   const { box, content, isAtEnd, goToEnd, onScroll } = useEnd(sent)
-  const { turns, session } = talk
+  const { messages, sessionId, status, error, isLoaded } = state
+  const turns = toTurns(messages)
   return (
     <div className="playground-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by the keyboard */}
       <section ref={box} className="playground-thread" aria-label={texts.thread} tabIndex={0} onScroll={onScroll}>
         <div ref={content} className="playground-turns">
-          {talk.isLoading ? (
+          {status === 'loading' ? (
             <Loading>
               <Skeleton width={50} lines={6} />
             </Loading>
-          ) : talk.loadError !== undefined ? (
-            <ErrorNote title={texts.failedLoad} error={talk.loadError} onRetry={() => conversation.reopen()} />
+          ) : !isLoaded && error !== undefined ? (
+            <ErrorNote title={texts.failedLoad} error={error} onRetry={() => void conversation.open()} />
           ) : (
             <>
               <Beginning agentId={agentId} isEmpty={turns.length === 0} onSend={onSend} />
               {turns.map((turn, place) => (
                 <TurnView
-                  key={turn.key}
+                  key={turn.question.key}
                   turn={turn}
                   agentId={agentId}
-                  sessionId={session?.id}
+                  sessionId={sessionId}
+                  isBroken={state.isBroken}
                   isLast={place === turns.length - 1}
                   onSend={onSend}
-                  onAgain={() => conversation.again(turn.key, wishes)}
-                  onRegenerate={() => conversation.regenerate(turn.key, wishes)}
+                  onRegenerate={() => void conversation.regenerate()}
                 />
               ))}
             </>
@@ -60,7 +61,7 @@ export function Thread({ agentId, conversation, talk, wishes, sent, onSend }: Th
           {texts.toEnd}
         </Button>
       )}
-      <Announcer talk={talk} />
+      <Announcer state={state} />
     </div>
   )
 }
@@ -99,15 +100,14 @@ function Beginning({ agentId, isEmpty, onSend }: { agentId: string; isEmpty: boo
 }
 
 /** Announces to screen readers, once each, that the agent is writing and then its reply. */
-function Announcer({ talk: { turns } }: { talk: Talk }) {
+function Announcer({ state }: { state: ConversationState }) {
   const texts = usePlaygroundTexts()
-  const last = turns.at(-1)
+  const last = state.messages.at(-1)
   let said = ''
-  if (last?.state === 'sending' || last?.state === 'replying') said = texts.writing
-  else if (last?.state === 'lost') said = texts.turn.lost
-  else if (last?.state === 'stopped') said = texts.stoppedNow
-  else if (last?.reply !== undefined && !(last.reply.isKept && last.reply.made === 0))
-    said = `${texts.replied} ${toPlainText(last.reply.content)}`
+  if (state.isBroken) said = texts.turn.lost
+  else if (isWriting(state)) said = texts.writing
+  else if (last?.role === 'USER' && last.turn !== 'failed') said = texts.stoppedNow
+  else if (last?.generation !== undefined) said = `${texts.replied} ${toPlainText(last.content)}`
   return (
     <p className="hidden-visually" role="status">
       {said}

@@ -3,28 +3,30 @@ import { Button } from '../../ui/button.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { Note } from '../../ui/note.tsx'
-import { isBusy, type Turn } from './conversation.ts'
 import { ReplyView } from './reply-view.tsx'
 import { usePlaygroundTexts } from './texts.ts'
+import type { Turn } from './turns.ts'
 
 interface TurnViewProps {
   turn: Turn
   agentId: string
   sessionId: string | undefined
+  isBroken: boolean
   isLast: boolean
   onSend(text: string): void
-  onAgain(): void
   onRegenerate(): void
 }
 
 /** A message of the user with its reply or error. */
 export const TurnView = memo(
-  function TurnView({ turn, agentId, sessionId, isLast, onSend, onAgain, onRegenerate }: TurnViewProps) {
+  function TurnView({ turn, agentId, sessionId, isBroken, isLast, onSend, onRegenerate }: TurnViewProps) {
     const texts = usePlaygroundTexts()
-    const { text, state, growing, reply, error } = turn
-    const isGrowing = isBusy(turn)
+    const { question, reply } = turn
+    const { content: text, error } = question
+    const isGrowing = question.turn === 'running' || reply?.turn === 'running'
+    const isFailed = question.turn === 'failed'
     const again = isLast && (
-      <Button size="small" icon="refresh" onPress={onAgain}>
+      <Button size="small" icon="refresh" onPress={() => onSend(text)}>
         {texts.turn.again}
       </Button>
     )
@@ -36,7 +38,7 @@ export const TurnView = memo(
             {text}
           </p>
         </div>
-        {isGrowing && <Growing text={growing} />}
+        {isGrowing && <Growing text={reply?.content ?? ''} />}
         {!isGrowing && reply !== undefined && sessionId !== undefined && (
           <ReplyView
             turn={turn}
@@ -47,9 +49,9 @@ export const TurnView = memo(
             onRegenerate={onRegenerate}
           />
         )}
-        {state === 'lost' && <Note tone="warn">{texts.turn.lost}</Note>}
-        {state === 'stopped' && <Note actions={again}>{texts.turn.noReply}</Note>}
-        {state === 'failed' && error === undefined && (
+        {isGrowing && isBroken && <Note tone="warn">{texts.turn.lost}</Note>}
+        {!isGrowing && !isFailed && reply === undefined && <Note actions={again}>{texts.turn.noReply}</Note>}
+        {isFailed && error === undefined && (
           <Note tone="bad" actions={again}>
             {texts.turn.failedKept}
           </Note>
@@ -57,12 +59,13 @@ export const TurnView = memo(
         {!isGrowing && error !== undefined && (
           <ErrorNote title={reply === undefined ? texts.turn.failed : texts.turn.anewFailed} error={error} hidesDetails />
         )}
-        {state === 'failed' && error !== undefined && <div className="row">{again}</div>}
+        {isFailed && error !== undefined && <div className="row">{again}</div>}
       </div>
     )
   },
   // The callbacks are not compared: each new instance does the same.
-  (before, now) => before.turn === now.turn && before.isLast === now.isLast && before.sessionId === now.sessionId && !now.isLast,
+  ({ turn: before, ...props }, { turn, isLast, sessionId }) =>
+    before.question === turn.question && before.reply === turn.reply && !props.isLast && !isLast && props.sessionId === sessionId,
 )
 
 /** A reply that is still being generated. Its citation marks get their sources when it is complete. */
