@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { type Assets, type Layout, toHtml, toRootOf } from './layout.ts'
 import { llmsFull, llmsIndex } from './llms.ts'
 import { escapeHtml, markdownOfSite, type Place, renderPage } from './markdown.ts'
-import { type Group, type Page, ROOT, readGroups } from './pages.ts'
+import { firstSentence, type Group, type Page, ROOT, readGroups } from './pages.ts'
 import { type OpenApi, referenceHtml } from './reference.ts'
 import { entriesOf } from './search-index.ts'
 
@@ -118,4 +118,4 @@ function listOfDecisions(groups: Group[]): Simple {
 }
 
 const card = ({ title, about }: Page, to: string): string =>
-  `<li><a href="${to}/">${escapeHtml(title)}</a><p>${escapeHtml(/^.*?[.!?](?=\s|$)/.exec(about)?.[0] ?? about)}</p></li>`
+  `<li><a href="${to}/">${escapeHtml(title)}</a><p>${escapeHtml(firstSentence(about))}</p></li>`

@@ -79,7 +79,7 @@ ${contents(headings, isReference)}
 
 function navigation({ groups, path }: Layout, root: string): string {
   const link = (to: string, text: string) =>
-    `<li><a href="${root}${to}"${to === `${path}/` || (to === '' && path === '') ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a></li>`
+    `<li><a href="${root}${to}"${to === `${path}/` ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a></li>`
   const shown = groups.filter(({ pages, title }) => pages.length > 0 && title !== 'Decisions')
   return shown
     .map(({ title, pages }) => {

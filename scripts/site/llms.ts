@@ -1,4 +1,4 @@
-import type { Group } from './pages.ts'
+import { firstSentence, type Group } from './pages.ts'
 
 const ABOUT =
   'Repartee is a headless chat service: an application talks to AI agents over HTTP and JSON, Repartee keeps the sessions and their messages, and every reply is grounded in documents of your own.'
@@ -23,5 +23,3 @@ export function llmsFull(groups: Group[]): string {
   const pages = groups.filter(({ title }) => title !== 'Decisions').flatMap(({ pages }) => pages)
   return `${pages.map(({ markdown }) => markdown.trim()).join('\n\n---\n\n')}\n`
 }
-
-const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text

@@ -3,15 +3,12 @@ import { dirname, join, posix } from 'node:path'
 import markdownIt from 'markdown-it'
 import { plain, ROOT } from './pages.ts'
 
+export const { escapeHtml } = markdownIt().utils
+
 export interface Heading {
   level: number
   text: string
   id: string
-}
-
-export interface Rendered {
-  html: string
-  headings: Heading[]
 }
 
 export interface Place {
@@ -24,7 +21,7 @@ export interface Place {
 }
 
 /** Renders a page as HTML with heading anchors and links of the site. Throws at a link with an unknown target. */
-export function renderPage(markdown: string, place: Place): Rendered {
+export function renderPage(markdown: string, place: Place): { html: string; headings: Heading[] } {
   const headings: Heading[] = []
   const md = markdownIt({ html: false, linkify: false })
   const { rules } = md.renderer
@@ -88,16 +85,17 @@ function idOf(text: string, before: readonly Heading[]): string {
   return free
 }
 
-const OUTSIDE = /^(https?:|mailto:)/
-/** Files whose name on the site differs from their name in the project. */
-const RENAMED: Record<string, string> = { 'docs/openapi.json': 'api/', 'docs/decisions': 'decisions/', 'README.md': '' }
+/** Links that are the same in the project and on the site. */
+const UNCHANGED = /^(#|https?:|mailto:)/
+/** Targets that are not Markdown files, with their path on the site. */
+const RENAMED: Record<string, string> = { 'docs/openapi.json': 'api/', 'docs/decisions': 'decisions/' }
 
 function toSite(href: string, { file, toRoot, pathOf }: Place): string {
-  if (href.startsWith('#') || OUTSIDE.test(href)) return href
+  if (UNCHANGED.test(href)) return href
   const { target, anchor } = targetOf(href, file)
   const found = RENAMED[target] ?? (pathOf.has(target) ? `${pathOf.get(target)}/` : undefined)
   if (found === undefined) throw new Error(`${file} links to ${href}, which is not on the site`)
-  return `${toRoot}${found}${anchor}` || './'
+  return toRoot + found + anchor
 }
 
 function targetOf(href: string, file: string): { target: string; anchor: string } {
@@ -111,14 +109,11 @@ export function markdownOfSite(markdown: string, { file, toRoot, pathOf }: Place
   // One level less: `quick-start.md` is next to the folder `quick-start/`.
   const up = toRoot.slice('../'.length)
   return markdown.replace(/\]\(([^)\s]+)\)/g, (whole, href: string) => {
-    if (href.startsWith('#') || OUTSIDE.test(href)) return whole
+    if (UNCHANGED.test(href)) return whole
     const { target, anchor } = targetOf(href, file)
     if (target === 'docs/openapi.json') return `](${up}../openapi.json)`
     const path = pathOf.get(target)
     if (path !== undefined) return `](${up}${path}.md${anchor})`
-    return RENAMED[target] === undefined ? whole : `](${up}${RENAMED[target] || './'})`
+    return RENAMED[target] === undefined ? whole : `](${up}${RENAMED[target]})`
   })
 }
-
-export const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

@@ -62,6 +62,8 @@ export function readPage(file: string, path = file.replace(/^docs\/|\.md$/g, '')
   return { file, path, title, about: plain(first.replaceAll('\n', ' ')).trim(), markdown }
 }
 
+export const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+
 /** Removes Markdown formatting. */
 export const plain = (text: string): string =>
   text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*`]|(?<!\w)_|_(?!\w)/g, '')

@@ -5,7 +5,6 @@ export interface Schema {
   type?: string
   description?: string
   properties?: Record<string, Schema>
-  patternProperties?: Record<string, Schema>
   required?: string[]
   items?: Schema
   anyOf?: Schema[]
@@ -14,7 +13,6 @@ export interface Schema {
   default?: unknown
   examples?: unknown[]
   format?: string
-  pattern?: string
   minimum?: number
   maximum?: number
   exclusiveMinimum?: number
