@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { dirname, join } from 'node:path'
-import { type Assets, type Layout, toHtml, toRootOf } from './layout.ts'
+import { basename, dirname, join } from 'node:path'
+import { type Assets, type PageContent, toHtml, toRootOf } from './layout.ts'
 import { llmsFull, llmsIndex } from './llms.ts'
 import { escapeHtml, markdownOfSite, type Place, renderPage } from './markdown.ts'
-import { firstSentence, type Group, type Page, ROOT, readGroups } from './pages.ts'
+import { type Documentation, firstSentence, type Page, ROOT, readDocumentation } from './pages.ts'
 import { type OpenApi, referenceHtml } from './reference.ts'
 import { entriesOf } from './search-index.ts'
 
@@ -17,8 +17,9 @@ export function buildSite(out: string): void {
     mkdirSync(dirname(join(out, path)), { recursive: true })
     writeFileSync(join(out, path), text)
   }
-  const groups = readGroups()
-  const pages = groups.flatMap((group) => group.pages)
+  const documentation = readDocumentation()
+  const { groups, decisions } = documentation
+  const pages = [...groups.flatMap((group) => group.pages), ...decisions]
   const pathOf = new Map(pages.map(({ file, path }) => [file, path]))
   const rendered = pages.map((page) => {
     const place: Place = { file: page.file, toRoot: toRootOf(page.path), pathOf }
@@ -26,29 +27,25 @@ export function buildSite(out: string): void {
   })
   const index = rendered.flatMap(({ page, headings }) => entriesOf(page, headings))
   const assets = writeAssets(write, JSON.stringify(index))
-  const common = { groups, assets }
+  const writePage = (page: PageContent) => write(join(page.path, 'index.html'), toHtml(page, groups, assets))
 
   for (const [i, { page, place, html, headings }] of rendered.entries()) {
-    const { path, title, about } = page
-    const source = `../${path.split('/').at(-1)}.md`
-    const around = { before: pages[i - 1], after: pages[i + 1] }
-    write(`${path}/index.html`, toHtml({ ...common, path, title, about, html, headings, source, ...around }))
-    write(`${path}.md`, markdownOfSite(page.markdown, place))
+    const source = `../${basename(page.path)}.md`
+    writePage({ ...page, html, headings, source, before: pages[i - 1], after: pages[i + 1] })
+    write(`${page.path}.md`, markdownOfSite(page.markdown, place))
   }
   const openApi = JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8')) as OpenApi
-  const reference: Layout = {
-    ...common,
+  writePage({
     ...referenceHtml(openApi),
     path: 'api',
     title: 'API reference',
     about: 'Every request that Repartee takes.',
     isReference: true,
-  }
-  write('api/index.html', toHtml(reference))
-  write('decisions/index.html', toHtml({ ...common, ...listOfDecisions(groups) }))
-  write('index.html', toHtml({ ...common, ...firstPage(groups) }))
-  write('llms.txt', llmsIndex(groups))
-  write('llms-full.txt', llmsFull(groups))
+  })
+  writePage(listOfDecisions(documentation))
+  writePage(firstPage(documentation))
+  write('llms.txt', llmsIndex(documentation))
+  write('llms-full.txt', llmsFull(documentation))
   copyFileSync(join(import.meta.dirname, 'icon.svg'), join(out, 'icon.svg'))
   cpSync(join(ROOT, 'docs/images'), join(out, 'images'), { recursive: true })
 }
@@ -86,21 +83,17 @@ function toJavaScript(source: string): string {
   }
 }
 
-type Simple = Pick<Layout, 'path' | 'title' | 'about' | 'html' | 'headings'>
-
-function firstPage(groups: Group[]): Simple {
+function firstPage({ groups }: Documentation): PageContent {
   const about =
     'Repartee is a headless chat service: applications talk to AI agents over HTTP and JSON, and every reply is grounded in documents of your own.'
-  const cards = groups
-    .filter(({ pages, title }) => pages.length > 0 && title !== 'Decisions')
-    .map(({ title, pages }) => {
-      const items = pages.map((page) => card(page, page.path))
-      if (title === 'Reference')
-        items.unshift(
-          '<li><a href="api/">API reference</a><p>Every request with its fields, to be tried out on this service.</p></li>',
-        )
-      return `<h2 id="${title.toLowerCase()}">${title}</h2>\n<ul class="cards">${items.join('\n')}</ul>`
-    })
+  const cards = groups.map(({ title, pages }) => {
+    const items = pages.map((page) => card(page, page.path))
+    if (title === 'Reference')
+      items.unshift(
+        '<li><a href="api/">API reference</a><p>Every request with its fields, to be tried out on this service.</p></li>',
+      )
+    return `<h2 id="${title.toLowerCase()}">${title}</h2>\n<ul class="cards">${items.join('\n')}</ul>`
+  })
   const html = `<h1 id="repartee">Repartee</h1>
 <p class="lead">${about}</p>
 <p class="ways"><a class="button" href="quick-start/">Quick start</a> <a class="button" href="api/">API reference</a> <a class="button" href="../console/">Console of this service</a></p>
@@ -109,9 +102,8 @@ ${cards.join('\n')}
   return { path: '', title: 'Repartee: documentation', about, html, headings: [] }
 }
 
-function listOfDecisions(groups: Group[]): Simple {
-  const pages = groups.find(({ title }) => title === 'Decisions')!.pages
-  const items = pages.map((page) => card(page, page.path.replace('decisions/', '')))
+function listOfDecisions({ decisions }: Documentation): PageContent {
+  const items = decisions.map((page) => card(page, page.path.replace('decisions/', '')))
   const about = 'Why Repartee is built as it is: one page for each decision that others will ask about.'
   const html = `<h1 id="decisions">Decisions</h1>\n<p>${about}</p>\n<ul class="cards">${items.join('\n')}</ul>`
   return { path: 'decisions', title: 'Decisions', about, html, headings: [] }

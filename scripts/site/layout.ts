@@ -10,7 +10,7 @@ export interface Assets {
   reference: string
 }
 
-export interface Layout {
+export interface PageContent {
   /** Path below `/docs/`. Empty for the start page. */
   path: string
   title: string
@@ -18,8 +18,6 @@ export interface Layout {
   /** The article. */
   html: string
   headings: Heading[]
-  groups: Group[]
-  assets: Assets
   /** Link from this page to its Markdown version. */
   source?: string
   before?: Page | undefined
@@ -31,8 +29,8 @@ export interface Layout {
 export const toRootOf = (path: string): string => '../'.repeat(path === '' ? 0 : path.split('/').length)
 
 /** Returns a complete page. Styles and scripts are separate files. */
-export function toHtml(layout: Layout): string {
-  const { path, title, about, html, assets, headings, isReference = false } = layout
+export function toHtml(page: PageContent, groups: Group[], assets: Assets): string {
+  const { path, title, about, html, headings, source, isReference = false } = page
   const root = toRootOf(path)
   const asset = (name: string) => `${root}assets/${name}`
   return `<!doctype html>
@@ -45,7 +43,7 @@ export function toHtml(layout: Layout): string {
 <meta name="description" content="${escapeHtml(about)}">
 <link rel="icon" href="${root}icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${asset(assets.style)}">
-${layout.source === undefined ? '' : `<link rel="alternate" type="text/markdown" href="${layout.source}">\n`}<script src="${asset(assets.theme)}"></script>
+${source === undefined ? '' : `<link rel="alternate" type="text/markdown" href="${source}">\n`}<script src="${asset(assets.theme)}"></script>
 <script type="module" src="${asset(assets.site)}"></script>
 ${isReference ? `<script type="module" src="${asset(assets.reference)}"></script>\n` : ''}</head>
 <body data-root="${root || './'}">
@@ -61,14 +59,14 @@ ${isReference ? `<script type="module" src="${asset(assets.reference)}"></script
 <p id="found" role="status" class="hidden-text"></p>
 <ul id="results" hidden></ul>
 <nav aria-label="Pages">
-${navigation(layout, root)}
+${navigation(groups, path, root)}
 </nav>
 </div>
 </header>
 <main id="content" tabindex="-1">
 <article${isReference ? ' class="reference"' : ''}>
 ${html}
-${foot(layout, root)}
+${foot(page, root)}
 </article>
 ${contents(headings, isReference)}
 </main>
@@ -77,11 +75,10 @@ ${contents(headings, isReference)}
 `
 }
 
-function navigation({ groups, path }: Layout, root: string): string {
+function navigation(groups: Group[], path: string, root: string): string {
   const link = (to: string, text: string) =>
     `<li><a href="${root}${to}"${to === `${path}/` ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a></li>`
-  const shown = groups.filter(({ pages, title }) => pages.length > 0 && title !== 'Decisions')
-  return shown
+  return groups
     .map(({ title, pages }) => {
       const links = pages.map((page) => link(`${page.path}/`, page.title))
       if (title === 'Reference') {
@@ -100,7 +97,7 @@ function contents(headings: Heading[], isReference: boolean): string {
   return `<nav class="contents" aria-label="On this page">\n<h2>On this page</h2>\n<ul>\n${items.join('\n')}\n</ul>\n</nav>`
 }
 
-function foot({ before, after, source }: Layout, root: string): string {
+function foot({ before, after, source }: PageContent, root: string): string {
   const to = (page: Page | undefined, rel: string, words: string) =>
     page === undefined ? '' : `<a rel="${rel}" href="${root}${page.path}/"><span>${words}</span> ${escapeHtml(page.title)}</a>`
   const markdown = source === undefined ? '' : `<p class="source"><a href="${source}">This page as Markdown</a></p>`

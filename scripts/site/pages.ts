@@ -20,6 +20,11 @@ export interface Group {
   pages: Page[]
 }
 
+export interface Documentation {
+  groups: Group[]
+  decisions: Page[]
+}
+
 /** The guides in reading order. */
 const ORDER: [title: string, names: string[]][] = [
   ['Start', ['introduction', 'quick-start', 'console', 'documents', 'web-pages', 'embed', 'cli', 'migrate', 'faq']],
@@ -37,24 +42,23 @@ const ORDER: [title: string, names: string[]][] = [
 ]
 /** Pages outside the folder `docs`. */
 const OUTSIDE_DOCS: Record<string, string> = { changelog: 'CHANGELOG.md', 'security-policy': 'SECURITY.md' }
-const DECISIONS = 'Decisions'
 
-export function readGroups(): Group[] {
-  const there = new Set(globSync('docs/**/*.md', { cwd: ROOT }).map((file) => file.replaceAll('\\', '/')))
-  const fileOf = (name: string) => OUTSIDE_DOCS[name] ?? `docs/${name}.md`
+/** Reads all pages. A guide that is not in `ORDER` comes last. */
+export function readDocumentation(): Documentation {
   const groups = ORDER.map(([title, names]) => ({
     title,
-    pages: names.filter((name) => there.delete(fileOf(name)) || name in OUTSIDE_DOCS).map((name) => readPage(fileOf(name), name)),
+    pages: names.map((name) => readPage(OUTSIDE_DOCS[name] ?? `docs/${name}.md`, name)),
   }))
-  const decisions = [...there].filter((file) => file.startsWith('docs/decisions/')).sort()
-  for (const file of decisions) there.delete(file)
-  groups.push({ title: DECISIONS, pages: decisions.map((file) => readPage(file)) })
-  // New pages without a group.
-  if (there.size > 0) groups.splice(-1, 0, { title: 'More', pages: [...there].sort().map((file) => readPage(file)) })
-  return groups
+  const listed = new Set(groups.flatMap(({ pages }) => pages.map(({ file }) => file)))
+  const files = globSync('docs/**/*.md', { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'))
+  const { decisions = [], others } = Object.groupBy(files.filter((file) => !listed.has(file)).sort(), (file) =>
+    file.startsWith('docs/decisions/') ? 'decisions' : 'others',
+  )
+  if (others !== undefined) groups.push({ title: 'More', pages: others.map((file) => readPage(file)) })
+  return { groups, decisions: decisions.map((file) => readPage(file)) }
 }
 
-export function readPage(file: string, path = file.replace(/^docs\/|\.md$/g, '')): Page {
+function readPage(file: string, path = file.replace(/^docs\/|\.md$/g, '')): Page {
   // Comments are for authors only.
   const markdown = readFileSync(join(ROOT, file), 'utf8').replace(/^<!--[\s\S]*?-->\n+/gm, '')
   const title = plain(/^# (.+)$/m.exec(markdown)?.[1] ?? path)
