@@ -5,13 +5,13 @@ keyField.form!.addEventListener('submit', (event) => event.preventDefault())
 
 for (const form of document.querySelectorAll<HTMLFormElement>('form[data-operation]')) {
   const curl = form.querySelector('.curl code')!
-  const tell = () => {
+  const showCurl = () => {
     curl.textContent = toCurl(form)
   }
-  form.addEventListener('input', tell)
+  form.addEventListener('input', showCurl)
   form.closest('details')!.addEventListener('toggle', () => {
     fillIn()
-    tell()
+    showCurl()
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()
@@ -92,18 +92,12 @@ async function showAsItComes(response: Response, show: (text: string) => void): 
 
 function showText(form: HTMLFormElement, head: string, body?: string): void {
   const outcome = form.querySelector<HTMLElement>('.outcome')!
-  const line = document.createElement('p')
-  line.textContent = head
-  outcome.replaceChildren(line)
+  outcome.replaceChildren(Object.assign(document.createElement('p'), { textContent: head }))
   if (body === undefined) return
-  const block = document.createElement('pre')
-  block.className = 'code'
-  block.tabIndex = 0
-  block.textContent = body
-  outcome.append(block)
+  outcome.append(Object.assign(document.createElement('pre'), { className: 'code', tabIndex: 0, textContent: body }))
 }
 
-/** Ids that were entered or came back, by the name of the parameter that takes them: they need not be typed again. */
+/** Ids that were entered or came back, by the parameter that takes them, so that readers type each once. */
 const known = new Map<string, string>()
 const NOUNS: Record<string, string> = {
   agent: 'agentId',

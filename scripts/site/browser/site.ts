@@ -10,12 +10,15 @@ const MOST_FOUND = 12
 const EXCERPT_CHARS = 130
 const root = new URL(document.body.dataset['root'] ?? './', location.href)
 const find = <E extends HTMLElement>(id: string): E => document.getElementById(id) as E
+type Tags = HTMLElementTagNameMap
+const create = <T extends keyof Tags>(tag: T, properties: Partial<Tags[T]>): Tags[T] =>
+  Object.assign(document.createElement(tag), properties)
 
-const isDark = () => getComputedStyle(document.documentElement).colorScheme === 'dark' || prefersDark()
-const prefersDark = () => !document.documentElement.dataset['theme'] && matchMedia('(prefers-color-scheme: dark)').matches
 find('theme').addEventListener('click', () => {
-  const theme = isDark() ? 'light' : 'dark'
-  document.documentElement.dataset['theme'] = theme
+  const { dataset } = document.documentElement
+  const current = dataset['theme'] ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
+  const theme = current === 'dark' ? 'light' : 'dark'
+  dataset['theme'] = theme
   try {
     localStorage.setItem('repartee.theme', theme)
   } catch {
@@ -36,13 +39,9 @@ addEventListener('hashchange', () => {
 })
 
 for (const block of document.querySelectorAll<HTMLElement>('pre.code')) {
-  const frame = document.createElement('div')
-  frame.className = 'frame'
+  const frame = create('div', { className: 'frame' })
   block.replaceWith(frame)
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'copy'
-  button.textContent = 'Copy'
+  const button = create('button', { type: 'button', className: 'copy', textContent: 'Copy' })
   button.addEventListener('click', async () => {
     // For a terminal session, copies only the typed commands.
     const text = block.textContent ?? ''
@@ -62,9 +61,7 @@ async function copy(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    const copied = document.createElement('textarea')
-    copied.className = 'hidden-text'
-    copied.value = text
+    const copied = create('textarea', { className: 'hidden-text', value: text })
     document.body.append(copied)
     copied.select()
     const isCopied = document.execCommand('copy')
@@ -121,7 +118,11 @@ async function show(): Promise<void> {
   results.hidden = words.length === 0
   const none = all === undefined ? 'The search could not be loaded.' : 'Nothing found.'
   find('found').textContent = words.length === 0 ? '' : found.length === 0 ? none : `${found.length} found`
-  results.replaceChildren(...(found.length === 0 && words.length > 0 ? [line(none)] : found.map((entry) => item(entry, words))))
+  results.replaceChildren(
+    ...(found.length === 0 && words.length > 0
+      ? [create('li', { textContent: none })]
+      : found.map((entry) => item(entry, words))),
+  )
 }
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? []
@@ -129,11 +130,9 @@ const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N
 /** Returns the entries that contain every word. Matches in the heading come first. */
 function rank(all: Entry[], words: string[]): Entry[] {
   const scored = all.map((entry) => {
-    const [heading, page, text] = [entry.heading, entry.page, entry.text].map((part) => part.toLowerCase()) as [
-      string,
-      string,
-      string,
-    ]
+    const heading = entry.heading.toLowerCase()
+    const page = entry.page.toLowerCase()
+    const text = entry.text.toLowerCase()
     let score = 0
     for (const word of words) {
       const of = (heading.includes(word) ? 6 : 0) + (page.includes(word) ? 3 : 0) + Math.min(3, text.split(word).length - 1)
@@ -151,26 +150,14 @@ function rank(all: Entry[], words: string[]): Entry[] {
 
 function item({ to, page, heading, text }: Entry, words: string[]): HTMLLIElement {
   const at = Math.max(0, text.toLowerCase().indexOf(words[0]!) - 40)
-  const parts: [tag: string, text: string][] = [
-    ['strong', heading],
-    ['span', page === heading ? '' : page],
-    ['p', `${at > 0 ? '…' : ''}${text.slice(at, at + EXCERPT_CHARS)}`],
-  ]
-  const link = document.createElement('a')
-  link.href = new URL(to, root).href
-  for (const [tag, content] of parts) {
-    const element = document.createElement(tag)
-    element.textContent = content
-    link.append(element)
-  }
-  const line = document.createElement('li')
+  const link = create('a', { href: new URL(to, root).href })
+  link.append(
+    create('strong', { textContent: heading }),
+    create('span', { textContent: page === heading ? '' : page }),
+    create('p', { textContent: `${at > 0 ? '…' : ''}${text.slice(at, at + EXCERPT_CHARS)}` }),
+  )
+  const line = create('li', {})
   line.append(link)
-  return line
-}
-
-function line(text: string): HTMLLIElement {
-  const line = document.createElement('li')
-  line.textContent = text
   return line
 }
 
