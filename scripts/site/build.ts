@@ -39,7 +39,7 @@ export function buildSite(out: string): void {
     ...referenceHtml(openApi),
     path: 'api',
     title: 'API reference',
-    about: 'Every request that Repartee takes.',
+    about: 'Every request that Repartee accepts.',
     isReference: true,
   })
   writePage(listOfDecisions(documentation))
@@ -90,7 +90,7 @@ function firstPage({ groups }: Documentation): PageContent {
     const items = pages.map((page) => card(page, page.path))
     if (title === 'Reference')
       items.unshift(
-        '<li><a href="api/">API reference</a><p>Every request with its fields, to be tried out on this service.</p></li>',
+        '<li><a href="api/">API reference</a><p>Every request with its fields. Try each of them on this service.</p></li>',
       )
     return `<h2 id="${title.toLowerCase()}">${title}</h2>\n<ul class="cards">${items.join('\n')}</ul>`
   })
@@ -98,7 +98,7 @@ function firstPage({ groups }: Documentation): PageContent {
 <p class="lead">${about}</p>
 <p class="ways"><a class="button" href="quick-start/">Quick start</a> <a class="button" href="api/">API reference</a> <a class="button" href="../console/">Console of this service</a></p>
 ${cards.join('\n')}
-<p class="source">For language models: <a href="../llms.txt">llms.txt</a>, <a href="../llms-full.txt">llms-full.txt</a>; each page is also there as Markdown.</p>`
+<p class="source">For language models: <a href="../llms.txt">llms.txt</a>, <a href="../llms-full.txt">llms-full.txt</a>. Each page is also available as Markdown.</p>`
   return { path: '', title: 'Repartee: documentation', about, html, headings: [] }
 }
 

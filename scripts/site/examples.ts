@@ -5,7 +5,7 @@ const written: Record<string, object> = {
   createSession: { name: 'First try' },
   updateSession: { name: 'Opening hours' },
   importSession: {
-    name: 'Held elsewhere',
+    name: 'Imported conversation',
     messages: [
       { role: 'USER', content: 'When is the shop open?' },
       { role: 'AI', content: 'From 9:00 to 18:00.' },

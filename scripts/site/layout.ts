@@ -104,6 +104,6 @@ function foot({ before, after, source }: PageContent, root: string): string {
   const around =
     before === undefined && after === undefined
       ? ''
-      : `<nav class="around" aria-label="Before and after">${to(before, 'prev', 'Before:')}${to(after, 'next', 'Next:')}</nav>`
+      : `<nav class="around" aria-label="Previous and next page">${to(before, 'prev', 'Previous:')}${to(after, 'next', 'Next:')}</nav>`
   return around + markdown
 }

@@ -27,9 +27,9 @@ export interface OpenApi {
 }
 
 const INTRO = `<h1 id="api-reference">API reference</h1>
-<p>Every request that Repartee takes, made from its <a href="../../openapi.json">OpenAPI document</a>. “Try it” sends a request from this page to the very service that serves the page, with the key that you enter here; the key is kept until you leave the page, and goes nowhere else. The limits are the defaults: settings may have changed some.</p>
-<form class="key needs-js" id="key-form"><label for="key">API key or token of a user</label><input type="password" id="key" autocomplete="off" spellcheck="false" placeholder="rpt_…"></form>
-<p>Answers that are no success have the body of <a href="#errors">an error</a>.</p>`
+<p>Every request that Repartee accepts, generated from its <a href="../../openapi.json">OpenAPI document</a>. “Try it” sends a request to the service that serves this page, with the key that you enter here. The key is sent to no other server and is forgotten when you leave the page. Limits are the defaults; settings can change some of them.</p>
+<form class="key needs-js" id="key-form"><label for="key">API key or user token</label><input type="password" id="key" autocomplete="off" spellcheck="false" placeholder="rpt_…"></form>
+<p>A request that fails returns <a href="#errors">an error</a>.</p>`
 
 /** Returns the page of all operations, grouped by tag, and its headings. */
 export function referenceHtml({ paths, components }: OpenApi): { html: string; headings: Heading[] } {
@@ -49,7 +49,7 @@ export function referenceHtml({ paths, components }: OpenApi): { html: string; h
   }
   headings.push({ level: 2, text: 'Errors', id: 'errors' })
   parts.push(
-    `<h2 id="errors">Errors</h2>\n<p>The <a href="../errors/">list of errors</a> tells what each code means and what to do.</p>\n${fieldsOf(components.schemas['Error']!)}`,
+    `<h2 id="errors">Errors</h2>\n<p>The <a href="../errors/">list of errors</a> explains what each code means and what to do.</p>\n${fieldsOf(components.schemas['Error']!)}`,
   )
   return { html: parts.join('\n'), headings }
 }
@@ -90,8 +90,8 @@ function answersOf({ responses }: Operation): string {
   return Object.entries(content)
     .map(([type, { schema }]) => {
       const fields = fieldsOf(schema)
-      const told = fields === '' ? `<p>${inline(schema.description ?? typeOf(schema))}</p>` : fields
-      return `<details class="answer"><summary>Answer ${status} <span>${escapeHtml(type)}</span></summary>\n${told}\n</details>`
+      const body = fields === '' ? `<p>${inline(schema.description ?? typeOf(schema))}</p>` : fields
+      return `<details class="answer"><summary>Answer ${status} <span>${escapeHtml(type)}</span></summary>\n${body}\n</details>`
     })
     .join('\n')
 }

@@ -15,7 +15,7 @@ for (const form of document.querySelectorAll<HTMLFormElement>('form[data-operati
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    send(form).catch((error: Error) => showText(form, `The request could not be made: ${error.message}`))
+    send(form).catch((error: Error) => showText(form, `The request failed: ${error.message}`))
   })
 }
 
@@ -64,13 +64,13 @@ async function send(form: HTMLFormElement): Promise<void> {
     keyField.focus()
     return
   }
-  const begun = performance.now()
-  // A key and a token are both taken as a bearer.
+  const startedAt = performance.now()
+  // Keys and user tokens are both accepted as bearer tokens.
   const response = await fetch(url, { method, headers: { ...headers, Authorization: `Bearer ${key}` }, body: body ?? null })
   const type = response.headers.get('content-type') ?? ''
-  const head = () => `${response.status} ${response.statusText} · ${Math.round(performance.now() - begun)} ms`
+  const head = () => `${response.status} ${response.statusText} · ${Math.round(performance.now() - startedAt)} ms`
   if (!type.startsWith('application/json')) {
-    await showAsItComes(response, (text) => showText(form, head(), text))
+    await showStream(response, (text) => showText(form, head(), text))
     return
   }
   const text = await response.text()
@@ -79,7 +79,7 @@ async function send(form: HTMLFormElement): Promise<void> {
   remember(form, answer)
 }
 
-async function showAsItComes(response: Response, show: (text: string) => void): Promise<void> {
+async function showStream(response: Response, show: (text: string) => void): Promise<void> {
   let text = ''
   show(text)
   // Safari has no `for await` of a stream.
