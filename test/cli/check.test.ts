@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { check as checkAll } from '../../src/store/backup/check/check.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
-import { scope } from '../../src/store/knowledge/postgres/scope.ts'
 import { isOk } from '../support/assert.ts'
 import { until } from '../support/poll.ts'
 import { dropDatabase, newDatabase, query } from '../support/postgres.ts'
@@ -138,7 +137,7 @@ for (const engine of ['embedded', 'PostgreSQL'] as const)
       const [[ofConversations, what], [ofKnowledge, whatElse]] = [BREAK_CONVERSATIONS[0]!, BREAK_KNOWLEDGE[4]!]
       for (const [sql, found] of [
         [ofConversations, what],
-        [scope(ofKnowledge).text.replaceAll('$1', `'${agent}'`), whatElse],
+        [ofKnowledge.replace('FROM post WHERE', `FROM knowledge_post WHERE agent_id = '${agent}' AND`), whatElse],
       ] as const) {
         await query(url, sql)
         const { code, stdout } = await check()

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { Changes } from '../../src/knowledge/ingest/changes.ts'
 import { INDEX_LIMITS } from '../../src/knowledge/ingest/index-documents.ts'
 import { limitsFor } from '../../src/knowledge/ingest/write-documents.ts'
+import type { KnowledgeBase } from '../../src/store/knowledge/base.ts'
 import { BaseBusy } from '../../src/store/knowledge/base.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
 import { removedAtExit } from '../support/cleanup.ts'
@@ -36,8 +37,8 @@ function open() {
   })
   return { changes, counted, files }
 }
-const addWord = (word: string) => (file: { run(sql: string, ...params: string[]): number }) =>
-  file.run('INSERT INTO language (code, passages) VALUES (?, 1)', word)
+const addWord = (word: string) => (base: KnowledgeBase) =>
+  base.insert({ into: 'language', columns: ['code', 'passages'] }, word, 1)
 
 test('changes that are refused fail alone, and the others go on to share transactions', async () => {
   const { changes, counted, files } = open()

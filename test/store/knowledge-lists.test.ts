@@ -71,7 +71,7 @@ describe('occurrences of terms', () => {
 describe('rows of a knowledge file', () => {
   test('are inserted many at a time in their order, and the last one is told', () => {
     const file = KnowledgeFile.openToWrite(join(folder, 'rows.db'))
-    const insert = 'INSERT INTO word (word, df) VALUES (?, ?)'
+    const insert = { into: 'word', columns: ['word', 'df'] }
     let before = 0
     for (const count of [1, 31, 32, 33, 100, 0]) {
       const rows = Array.from({ length: count }, (_, i): [string, number] => [`word ${count} ${i}`, i])
@@ -92,7 +92,8 @@ describe('rows of a knowledge file', () => {
 
   test('that are there already are added to, also within one statement', () => {
     const file = KnowledgeFile.openToWrite(join(folder, 'added.db'))
-    const add = 'INSERT INTO gram (gram, n) VALUES (?, ?) ON CONFLICT (gram) DO UPDATE SET n = gram.n + excluded.n'
+    const set = 'n = gram.n + excluded.n'
+    const add = { into: 'gram', columns: ['gram', 'n'], onConflict: { key: ['gram'], set } }
     file.write(() =>
       file.insertMany(
         add,

@@ -89,7 +89,7 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
       read()
         .all<{ n: number }>(sql)
         .map(({ n }) => n)
-    const live = () => numbers('SELECT n FROM segment WHERE n > 0 ORDER BY first')
+    const live = () => numbers('SELECT n FROM {segment} WHERE n > 0 ORDER BY first')
     const questions = new Questions(store)
     const ask = () =>
       ['copper engine by the river', 'silver planet', 'what is in the garden of the harbour'].map((text) =>
@@ -127,11 +127,11 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
       const before = ask()
       const given = Merge.begin(writing, true)!
       for (let i = 0; i < 10; i++) assert.equal(given.step(writing, 0), true)
-      assert.notDeepEqual(numbers('SELECT number AS n FROM segment WHERE n = 0'), [])
+      assert.notDeepEqual(numbers('SELECT number AS n FROM {segment} WHERE n = 0'), [])
       while (emptySome(writing));
       assert.deepEqual(
-        numbers('SELECT DISTINCT segment AS n FROM post').sort(),
-        numbers('SELECT number AS n FROM segment').sort(),
+        numbers('SELECT DISTINCT segment AS n FROM {post}').sort(),
+        numbers('SELECT number AS n FROM {segment}').sort(),
       )
       assert.deepEqual(ask(), before)
       assert.deepEqual(checkKnowledge(writing), [])
@@ -139,15 +139,15 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
 
     test('does not bring back the words of a document that is deleted meanwhile', async () => {
       ingest = new Ingest({ store: newStore(), clock: () => 1_000, index: { documents: 1, passages: 1, mergeMs: 0 } })
-      const holders = () => numbers(`SELECT count(*) AS n FROM post WHERE key LIKE '%${SECRET}%'`)[0]
+      const holders = () => numbers(`SELECT count(*) AS n FROM {post} WHERE key LIKE '%${SECRET}%'`)[0]
       assert.notEqual(holders(), 0)
       for (let i = 24; i < 36; i++) await ingest.add(agent, idOf(i), textOf(sentence(i)))
-      await until(async () => numbers('SELECT n FROM segment WHERE n = 0').length > 0)
+      await until(async () => numbers('SELECT n FROM {segment} WHERE n = 0').length > 0)
       await ingest.remove(agent, idOf(3))
       await until(
         async () =>
-          numbers('SELECT count(*) AS n FROM segment')[0]! <= 2 &&
-          numbers('SELECT count(*) AS n FROM dead WHERE erased <= last')[0] === 0,
+          numbers('SELECT count(*) AS n FROM {segment}')[0]! <= 2 &&
+          numbers('SELECT count(*) AS n FROM {dead} WHERE erased <= last')[0] === 0,
       )
       assert.equal(holders(), 0)
       assert.deepEqual(checkKnowledge(store.openToWrite(agent)), [])
@@ -168,7 +168,7 @@ test('a merge of one segment forgets the stretches of erased passages that it ha
       while (merge.step(writing, 0));
     while (emptySome(writing));
   }
-  const stretches = () => writing.get<{ n: number }>('SELECT count(*) AS n FROM dead')!.n
+  const stretches = () => writing.get<{ n: number }>('SELECT count(*) AS n FROM {dead}')!.n
   mergeAll()
   const some = [1, 9]
   writing.write(() => {

@@ -77,8 +77,8 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
       if (store.list().pending.includes(agent)) return false
       const base = store.openToRead(agent)!
       const isMore =
-        base.get('SELECT 1 FROM dead WHERE erased <= last') !== undefined ||
-        base.get('SELECT 1 FROM segment WHERE n = 0') !== undefined ||
+        base.get('SELECT 1 FROM {dead} WHERE erased <= last') !== undefined ||
+        base.get('SELECT 1 FROM {segment} WHERE n = 0') !== undefined ||
         Merge.begin(base, true) !== undefined
       base.close()
       return !isMore
@@ -170,8 +170,8 @@ describe('knowledge bases in PostgreSQL', () => {
     )
     await leaves(one)
     assert.equal(second.hold(agent), 'taken')
-    assert.throws(() => a.held.write(() => a.run('UPDATE manifest SET version = 99')), LeaseLost)
-    assert.deepEqual(b.get('SELECT version FROM manifest'), { version: 0 })
+    assert.throws(() => a.held.write(() => a.update('manifest', { set: 'version = 99' })), LeaseLost)
+    assert.deepEqual(b.get('SELECT version FROM {manifest}'), { version: 0 })
     // What came since the base was looked at is looked at before it is let go of.
     a.write(() => {})
     assert.equal(second.unmarkPending(agent), false)
@@ -238,17 +238,17 @@ describe('knowledge bases in PostgreSQL', () => {
       WHERE state = 'idle in transaction' AND datname = current_database() AND $1::text <> ''`
     const change = () =>
       a!.write(() => {
-        a!.run('UPDATE manifest SET version = 7')
-        a!.get('SELECT version FROM manifest')
+        a!.update('manifest', { set: 'version = 7' })
+        a!.get('SELECT version FROM {manifest}')
         assert.equal(b!.all(breakOff).length, 1)
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
-        a!.run('UPDATE manifest SET version = 8')
+        a!.update('manifest', { set: 'version = 8' })
       })
     assert.throws(change, { code: 'unavailable' })
-    assert.deepEqual(b!.get('SELECT version FROM manifest'), { version: 0 })
-    assert.throws(() => a!.write(() => a!.get('SELECT nothing FROM manifest')), /nothing/)
-    a!.write(() => a!.run('UPDATE manifest SET version = 9'))
-    assert.deepEqual(b!.get('SELECT version FROM manifest'), { version: 9 })
+    assert.deepEqual(b!.get('SELECT version FROM {manifest}'), { version: 0 })
+    assert.throws(() => a!.write(() => a!.get('SELECT nothing FROM {manifest}')), /nothing/)
+    a!.write(() => a!.update('manifest', { set: 'version = 9' }))
+    assert.deepEqual(b!.get('SELECT version FROM {manifest}'), { version: 9 })
     for (const store of stores) store.close()
   })
 

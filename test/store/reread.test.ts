@@ -29,10 +29,10 @@ const old = '{{< note >}}\nThe lamp is red.\n{{< /note >}}'
 /** Makes the base one that was read by older rules, which left shortcodes in the text and headings out of it. */
 function makeOld(base: KnowledgeBase): void {
   base.write(() => {
-    base.run('UPDATE manifest SET reading = 0')
-    base.run(`UPDATE passage SET text = ?, heading = 'Ember › Colour' WHERE text LIKE '%lamp%'`, old)
-    base.run(`UPDATE passage SET page = 3 WHERE text LIKE '%wheel%'`)
-    base.run(`UPDATE document SET media_type = 'application/pdf' WHERE title = 'Manual'`)
+    base.update('manifest', { set: 'reading = 0' })
+    base.update('passage', { set: `text = ?, heading = 'Ember › Colour'`, where: `text LIKE '%lamp%'` }, old)
+    base.update('passage', { set: 'page = 3', where: `text LIKE '%wheel%'` })
+    base.update('document', { set: `media_type = 'application/pdf'`, where: `title = 'Manual'` })
   })
 }
 

@@ -219,7 +219,7 @@ export class PendingWork {
     if (turns.isUnderWay(agentId)) return
     // Commits that did not wait for the disk must be durable before the mark of pending work is removed.
     const base = bases.get(agentId)?.held
-    if (this.#marked.has(agentId)) base?.write(() => base.run('UPDATE manifest SET version = version'))
+    if (this.#marked.has(agentId)) base?.write(() => base.update('manifest', { set: 'version = version' }))
     if (!store.unmarkPending(agentId)) {
       this.schedule(agentId)
       return

@@ -1,5 +1,6 @@
 import { ReparteeError } from '../../core/errors.ts'
 import type { SqlRow, SqlValue } from './rows.ts'
+import type { Change, Insertion } from './statements.ts'
 import type { Work } from './work.ts'
 
 /** One agent's knowledge base for questions. */
@@ -24,9 +25,13 @@ export interface KnowledgeBase extends ReadableBase {
   /** Returns rows one at a time. Several iterations can run at once. */
   iterate<T = SqlRow>(sql: string, ...params: SqlValue[]): IterableIterator<T>
   /** Returns the number of the row that was inserted. */
-  run(sql: string, ...params: SqlValue[]): number
-  /** Inserts rows; all values of the statement are parameters. Returns the number of the last row; the rows are numbered consecutively. */
-  insertMany(sql: string, rows: readonly SqlValue[][]): number
+  insert(insertion: Insertion, ...values: SqlValue[]): number
+  /** Returns the number of the last row. The rows are numbered consecutively. */
+  insertMany(insertion: Insertion, rows: readonly SqlValue[][]): number
+  update(table: string, change: Change, ...params: SqlValue[]): void
+  /** Changes one row, and returns these columns of it; undefined if there is no such row. */
+  updateOne<T = SqlRow>(table: string, change: Change & { returning: string }, ...params: SqlValue[]): T | undefined
+  delete(table: string, where: string, ...params: SqlValue[]): void
   /** Runs `work` in one transaction. Throws `BaseBusy`. */
   write<T>(work: () => T, options?: TransactionOptions): T
   /** Runs `work` on one consistent snapshot. */

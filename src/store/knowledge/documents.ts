@@ -16,6 +16,7 @@ import { dropContent, putContent } from './contents.ts'
 import { raiseVersion } from './index/index.ts'
 import { passageIdOf, positionOf } from './passages.ts'
 import type { SqlRow } from './rows.ts'
+import type { Insertion } from './statements.ts'
 import { all, drive, get, type Work } from './work.ts'
 
 /** A row of `document`. */
@@ -53,10 +54,18 @@ export type DocumentWork = 'fetch' | 'read' | 'retitle' | 'reread'
 
 export const COLUMNS = `number, id, title, title_given, source, media_type, bytes, metadata, status, progress, error_code, error_message,
   created_at, updated_at, work, attempts, revision, first, last, indexed_title, generation, url, site,
-  (SELECT s.id FROM site s WHERE s.number = site) AS site_id, etag, last_modified`
+  (SELECT s.id FROM {site s} WHERE s.number = site) AS site_id, etag, last_modified`
 
 /** Set it in every UPDATE that changes metadata or passages, in a transaction that raises the version. */
-export const IS_CHANGED = 'changed = (SELECT version + 1 FROM manifest)'
+export const IS_CHANGED = 'changed = (SELECT version + 1 FROM {manifest})'
+
+const DOCUMENT: Insertion = {
+  into: 'document',
+  columns: [
+    ...['title', 'title_given', 'source', 'media_type', 'bytes', 'hash', 'metadata', 'updated_at', 'work', 'url', 'content_hash'],
+    ...['id', 'created_at', 'status', 'progress'],
+  ],
+}
 
 function toDocument(row: DocumentRow): Document {
   const { metadataJson, ...document } = toListed(row)
@@ -81,7 +90,8 @@ function toListed(row: DocumentRow): ListedDocument {
   }
 }
 
-const rowOf = (id: string): Work<DocumentRow | undefined> => get<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE id = ?`, id)
+const rowOf = (id: string): Work<DocumentRow | undefined> =>
+  get<DocumentRow>(`SELECT ${COLUMNS} FROM {document} WHERE id = ?`, id)
 
 export function* findDocument(id: string): Work<Document | undefined> {
   const row = yield* rowOf(id)
@@ -104,10 +114,10 @@ export function* listDocuments(page: PageInput & { status?: DocumentStatus }): W
     seen.chars += charsOf(row as unknown as DocumentRow)
     return seen.rows > 1 && seen.chars > PAGE_CHARS
   }
-  const sql = `SELECT ${COLUMNS} FROM document WHERE ${condition} number < ? ORDER BY number DESC LIMIT ?`
+  const sql = `SELECT ${COLUMNS} FROM {document} WHERE ${condition} number < ? ORDER BY number DESC LIMIT ?`
   const [rows, counted] = yield [
     { sql, params: [...params, after, page.limit + 1], isLast },
-    { sql: `SELECT count(*) AS total FROM document WHERE ${condition} true`, params },
+    { sql: `SELECT count(*) AS total FROM {document} WHERE ${condition} true`, params },
   ]
   const { items, hasMore } = pageOf(rows as unknown as DocumentRow[], page.limit)
   return { items, hasMore, total: counted![0]!['total'] as number }
@@ -133,7 +143,7 @@ export function* listPassages(documentId: string, page: PageInput): Work<Page<Pa
   const after = page.cursor === undefined ? -1 : positionOf(document.id, document.generation, page.cursor)
   if (after === undefined || after >= total) return undefined
   const rows = yield* all<Omit<Passage, 'id' | 'index'> & { position: number }>(
-    'SELECT position, text, heading, page FROM passage WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
+    'SELECT position, text, heading, page FROM {passage} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
     document.first + after,
     document.last,
     page.limit,
@@ -149,12 +159,12 @@ export function* listPassages(documentId: string, page: PageInput): Work<Page<Pa
 }
 
 export function* countDocuments(): Work<number> {
-  return (yield* get<{ documents: number }>('SELECT count(*) AS documents FROM document'))?.documents ?? 0
+  return (yield* get<{ documents: number }>('SELECT count(*) AS documents FROM {document}'))?.documents ?? 0
 }
 
 /** Reads one index entry per document. The result changes only with the version of the base. */
 export function* countPassages(): Work<number> {
-  const sql = 'SELECT coalesce(sum(last - first + 1), 0) AS passages FROM document'
+  const sql = 'SELECT coalesce(sum(last - first + 1), 0) AS passages FROM {document}'
   return (yield* get<{ passages: number }>(sql))?.passages ?? 0
 }
 
@@ -200,7 +210,7 @@ const given = (document: NewDocument, at: number) => [
 export function acceptDocument(base: KnowledgeBase, id: string, document: NewDocument, at: number, large?: number): Document {
   const url = urlOf(document)
   const same = base.get<{ id: string; status: DocumentStatus }>(
-    url === null ? 'SELECT id, status FROM document WHERE hash = ?' : 'SELECT id, status FROM document WHERE url = ?',
+    url === null ? 'SELECT id, status FROM {document} WHERE hash = ?' : 'SELECT id, status FROM {document} WHERE url = ?',
     url ?? identityOf(document),
   )
   if (same !== undefined) {
@@ -209,13 +219,7 @@ export function acceptDocument(base: KnowledgeBase, id: string, document: NewDoc
     moveDocument(base, same.id, document.source, at)
     return drive(base, findDocument(same.id))!
   }
-  const number = base.run(
-    `INSERT INTO document (title, title_given, source, media_type, bytes, hash, metadata, updated_at, work, url, content_hash, id, created_at, status, progress)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0)`,
-    ...given(document, at),
-    id,
-    at,
-  )
+  const number = base.insert(DOCUMENT, ...given(document, at), id, at, 'queued', 0)
   if (document.content !== undefined) putContent(base, number, { bytes: document.content, large })
   return drive(base, findDocument(id))!
 }
@@ -223,18 +227,22 @@ export function acceptDocument(base: KnowledgeBase, id: string, document: NewDoc
 /** Updates the path of a file that was sent again from another folder. */
 function moveDocument(base: KnowledgeBase, id: string, source: DocumentSource, at: number): void {
   const text = JSON.stringify(source)
-  if (base.get('SELECT 1 FROM document WHERE id = ? AND source = ?', id, text) !== undefined) return
+  if (base.get('SELECT 1 FROM {document} WHERE id = ? AND source = ?', id, text) !== undefined) return
   raiseVersion(base)
-  base.run(`UPDATE document SET source = ?, updated_at = ?, ${IS_CHANGED} WHERE id = ?`, text, at, id)
+  base.update('document', { set: `source = ?, updated_at = ?, ${IS_CHANGED}`, where: 'id = ?' }, text, at, id)
 }
 
 /** Fetches a known URL again. Title and metadata stay if they are not given. */
 function acceptAgain(base: KnowledgeBase, id: string, document: NewDocument, at: number): Document | undefined {
   if (document.title !== undefined) changeDocument(base, id, { title: document.title }, at)
   if (Object.keys(document.metadata).length > 0) changeDocument(base, id, { metadata: document.metadata }, at)
-  base.run(
-    `UPDATE document SET status = 'queued', progress = 0, attempts = 0, error_code = NULL, error_message = NULL, updated_at = ?,
-       content_hash = CASE WHEN work = 'read' THEN NULL ELSE content_hash END, work = 'fetch', revision = revision + 1 WHERE id = ?`,
+  base.update(
+    'document',
+    {
+      set: `status = 'queued', progress = 0, attempts = 0, error_code = NULL, error_message = NULL, updated_at = ?,
+       content_hash = CASE WHEN work = 'read' THEN NULL ELSE content_hash END, work = 'fetch', revision = revision + 1`,
+      where: 'id = ?',
+    },
     at,
     id,
   )
@@ -256,17 +264,21 @@ export function acceptVersion(
   const row = drive(base, rowOf(id))
   if (row === undefined) return undefined
   const url = urlOf(document)
-  if (url !== null && base.get('SELECT 1 FROM document WHERE url = ? AND number <> ?', url, row.number) !== undefined)
+  if (url !== null && base.get('SELECT 1 FROM {document} WHERE url = ? AND number <> ?', url, row.number) !== undefined)
     throw invalid('body.url', 'is the address of another document of this agent')
   if (isUnchanged(base, row, document)) {
     moveDocument(base, id, document.source, at)
     return changeDocument(base, id, { metadata: document.metadata }, at)
   }
   raiseVersion(base)
-  base.run(
-    `UPDATE document SET title = ?, title_given = ?, source = ?, media_type = ?, bytes = ?, hash = ?, metadata = ?, updated_at = ?, work = ?, url = ?,
+  base.update(
+    'document',
+    {
+      set: `title = ?, title_given = ?, source = ?, media_type = ?, bytes = ?, hash = ?, metadata = ?, updated_at = ?, work = ?, url = ?,
        content_hash = ?, status = 'queued', progress = 0, attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL,
-       etag = NULL, last_modified = NULL, site = NULL, ${IS_CHANGED} WHERE id = ?`,
+       etag = NULL, last_modified = NULL, site = NULL, ${IS_CHANGED}`,
+      where: 'id = ?',
+    },
     ...given(document, at),
     id,
   )
@@ -283,7 +295,7 @@ function isUnchanged(base: KnowledgeBase, row: DocumentRow, document: NewDocumen
     // The hash contains the title of the upload, which may have changed since.
     (document.title ?? row.title) === row.title &&
     (document.source.type === 'file' || row.media_type === document.mediaType) &&
-    base.get('SELECT 1 FROM document WHERE number = ? AND hash = ?', row.number, identityOf(document)) !== undefined
+    base.get('SELECT 1 FROM {document} WHERE number = ? AND hash = ?', row.number, identityOf(document)) !== undefined
   )
 }
 
@@ -296,17 +308,22 @@ export function changeDocument(
 ): Document | undefined {
   if (change.metadata !== undefined) {
     raiseVersion(base)
-    base.run(
-      `UPDATE document SET metadata = ?, updated_at = ?, ${IS_CHANGED} WHERE id = ?`,
+    base.update(
+      'document',
+      { set: `metadata = ?, updated_at = ?, ${IS_CHANGED}`, where: 'id = ?' },
       JSON.stringify(change.metadata),
       at,
       id,
     )
   }
   if (change.title !== undefined) {
-    base.run(
-      `UPDATE document SET title = ?, title_given = 1, updated_at = ?, revision = revision + 1, attempts = CASE WHEN work IS NULL THEN 0 ELSE attempts END,
-         work = CASE WHEN work IS NULL AND last >= first THEN 'retitle' ELSE work END WHERE id = ?`,
+    base.update(
+      'document',
+      {
+        set: `title = ?, title_given = 1, updated_at = ?, revision = revision + 1, attempts = CASE WHEN work IS NULL THEN 0 ELSE attempts END,
+         work = CASE WHEN work IS NULL AND last >= first THEN 'retitle' ELSE work END`,
+        where: 'id = ?',
+      },
       change.title,
       at,
       id,
@@ -328,13 +345,13 @@ export const removeDocument = (base: KnowledgeBase, id: string): Extent | undefi
 /** Removes documents, and ignores ids that do not exist. Runs in a transaction of the caller, who marks the passages of the returned extents as deleted. */
 export function removeDocuments(base: KnowledgeBase, ids: readonly string[]): Extent[] {
   const rows = base.getMany<Extent & { number: number }>(
-    'SELECT number, first, last, indexed_title AS "indexedTitle" FROM document WHERE id = ?',
+    'SELECT number, first, last, indexed_title AS "indexedTitle" FROM {document} WHERE id = ?',
     ids.map((id) => [id]),
   )
   return rows.flatMap((row) => {
     if (row === undefined) return []
     dropContent(base, row.number)
-    base.run('DELETE FROM document WHERE number = ?', row.number)
+    base.delete('document', 'number = ?', row.number)
     return [{ first: row.first, last: row.last, indexedTitle: row.indexedTitle }]
   })
 }

@@ -34,7 +34,7 @@ export function listFetches(base: KnowledgeBase, except: ReadonlySet<number>, mo
       last_modified: string | null
       content_hash: Uint8Array | null
     }>(
-      `SELECT number, revision, url, etag, last_modified, content_hash FROM document WHERE work = 'fetch' ORDER BY updated_at, number LIMIT ?`,
+      `SELECT number, revision, url, etag, last_modified, content_hash FROM {document} WHERE work = 'fetch' ORDER BY updated_at, number LIMIT ?`,
       most + except.size,
     )
     .filter(({ number }) => !except.has(number))
@@ -51,7 +51,7 @@ export function listFetches(base: KnowledgeBase, except: ReadonlySet<number>, mo
 
 export function startFetches(base: KnowledgeBase, fetches: readonly Fetch[]): void {
   for (const { number } of fetches)
-    base.run(`UPDATE document SET status = 'processing' WHERE number = ? AND work = 'fetch'`, number)
+    base.update('document', { set: `status = 'processing'`, where: `number = ? AND work = 'fetch'` }, number)
 }
 
 /** Schedules fetched content to be read, unless it is unchanged. Runs in the caller's transaction. */
@@ -64,7 +64,7 @@ export function finishFetch(
 ): void {
   const hash = content.changed ? createHash('sha256').update(content.body).digest() : undefined
   const known = base.get<{ content_hash: Uint8Array | null }>(
-    `SELECT content_hash FROM document WHERE number = ? AND work = 'fetch' AND revision = ? AND url = ?`,
+    `SELECT content_hash FROM {document} WHERE number = ? AND work = 'fetch' AND revision = ? AND url = ?`,
     number,
     revision,
     url,
@@ -73,19 +73,27 @@ export function finishFetch(
   if (known === undefined) return
   const isSame = hash === undefined || (known.content_hash !== null && hash.equals(known.content_hash))
   if (isSame) {
-    base.run(
-      `UPDATE document SET status = 'ready', progress = 1, news = 1, attempts = 0,
+    base.update(
+      'document',
+      {
+        set: `status = 'ready', progress = 1, news = 1, attempts = 0,
          work = CASE WHEN title <> indexed_title AND title_given = 1 AND last >= first THEN 'retitle' END,
-         etag = coalesce(?, etag), last_modified = coalesce(?, last_modified) WHERE number = ?`,
+         etag = coalesce(?, etag), last_modified = coalesce(?, last_modified)`,
+        where: 'number = ?',
+      },
       content.etag,
       content.lastModified,
       number,
     )
     return
   }
-  base.run(
-    `UPDATE document SET work = 'read', attempts = 0, revision = revision + 1, media_type = ?, bytes = ?, content_hash = ?, etag = ?,
-       last_modified = ?, updated_at = ? WHERE number = ?`,
+  base.update(
+    'document',
+    {
+      set: `work = 'read', attempts = 0, revision = revision + 1, media_type = ?, bytes = ?, content_hash = ?, etag = ?,
+       last_modified = ?, updated_at = ?`,
+      where: 'number = ?',
+    },
     content.contentType ?? '',
     content.body.length,
     hash,
@@ -104,9 +112,12 @@ export function failFetch(
   error: { code: string; message: string },
   at: number,
 ): void {
-  base.run(
-    `UPDATE document SET status = 'failed', progress = 0, news = 1, work = NULL, error_code = ?, error_message = ?, updated_at = ?
-     WHERE number = ? AND work = 'fetch' AND revision = ? AND url = ?`,
+  base.update(
+    'document',
+    {
+      set: `status = 'failed', progress = 0, news = 1, work = NULL, error_code = ?, error_message = ?, updated_at = ?`,
+      where: `number = ? AND work = 'fetch' AND revision = ? AND url = ?`,
+    },
     error.code,
     error.message,
     at,

@@ -5,6 +5,7 @@ import { orDamaged, refuseNoFile } from '../sqlite/damaged.ts'
 import { migrate, newestMigration } from '../sqlite/migrate.ts'
 import type { KnowledgeBase } from './base.ts'
 import type { SqlRow, SqlValue } from './rows.ts'
+import { type Change, type Insertion, withTables } from './statements.ts'
 import { drive, type Work } from './work.ts'
 
 export const MIGRATIONS = new URL('../../../migrations/knowledge/', import.meta.url)
@@ -96,19 +97,29 @@ export class KnowledgeFile implements KnowledgeBase {
     return Number(this.#prepare(sql).statement.run(...params).lastInsertRowid)
   }
 
-  insertMany(sql: string, rows: readonly SqlValue[][]): number {
+  insert(insertion: Insertion, ...values: SqlValue[]): number {
+    return this.run(insertText(insertion, 1), ...values)
+  }
+
+  insertMany(insertion: Insertion, rows: readonly SqlValue[][]): number {
     const whole = rows.length - (rows.length % ROWS_AT_ONCE)
-    const together = whole > 0 ? sql.replace(/\([?, ]+\)/, (row) => Array(ROWS_AT_ONCE).fill(row).join()) : sql
+    const together = insertText(insertion, ROWS_AT_ONCE)
     let last = 0
-    let params: SqlValue[] = []
-    for (let at = 0; at < whole; at++) {
-      params.push(...rows[at]!)
-      if ((at + 1) % ROWS_AT_ONCE > 0) continue
-      last = this.run(together, ...params)
-      params = []
-    }
-    for (const row of rows.slice(whole)) last = this.run(sql, ...row)
+    for (let at = 0; at < whole; at += ROWS_AT_ONCE) last = this.run(together, ...rows.slice(at, at + ROWS_AT_ONCE).flat())
+    for (const row of rows.slice(whole)) last = this.insert(insertion, ...row)
     return last
+  }
+
+  update(table: string, change: Change, ...params: SqlValue[]): void {
+    this.run(updateText(table, change), ...params)
+  }
+
+  updateOne<T = SqlRow>(table: string, change: Change & { returning: string }, ...params: SqlValue[]): T | undefined {
+    return this.get<T>(`${updateText(table, change)} RETURNING ${change.returning}`, ...params)
+  }
+
+  delete(table: string, where: string, ...params: SqlValue[]): void {
+    this.run(`DELETE FROM ${table} WHERE ${where}`, ...params)
   }
 
   reserve(table: 'passage', count: number): number {
@@ -177,6 +188,14 @@ export class KnowledgeFile implements KnowledgeBase {
   }
 }
 
+const updateText = (table: string, { set, where = 'true' }: Change): string => `UPDATE ${table} SET ${set} WHERE ${where}`
+
+function insertText({ into, columns, onConflict }: Insertion, rows: number): string {
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const conflict = onConflict === undefined ? '' : ` ON CONFLICT (${onConflict.key.join(', ')}) DO UPDATE SET ${onConflict.set}`
+  return `INSERT INTO ${into} (${columns.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')}${conflict}`
+}
+
 interface Prepared {
   statement: StatementSync
   toRow: (values: SqlValue[]) => SqlRow
@@ -184,7 +203,7 @@ interface Prepared {
 
 /** Builds row objects from arrays of values: the driver's own objects are twice as large, and slower to build and read. */
 function prepared(db: DatabaseSync, sql: string): Prepared {
-  const statement = db.prepare(sql)
+  const statement = db.prepare(withTables(sql, (table, alias = '') => `${table} ${alias}`))
   statement.setReturnArrays(true)
   const names = statement.columns().map(({ name }) => name)
   const toRow = (values: SqlValue[]): SqlRow => {

@@ -20,14 +20,14 @@ const PAGE_TABLES = ['page', 'page_links']
 /** Returns the next documents of a site after a number. Documents that were added individually belong to no site. */
 const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocument[] =>
   base.all(
-    'SELECT number, id, url FROM document WHERE site = ? AND number > ? ORDER BY number LIMIT ?',
+    'SELECT number, id, url FROM {document} WHERE site = ? AND number > ? ORDER BY number LIMIT ?',
     site,
     after,
     REMOVED_AT_ONCE,
   )
 
 const countDocuments = (base: KnowledgeBase, site: number): number =>
-  base.get<{ n: number }>('SELECT count(*) AS n FROM document WHERE site = ?', site)!.n
+  base.get<{ n: number }>('SELECT count(*) AS n FROM {document} WHERE site = ?', site)!.n
 
 /**
  * Says which missing documents a run may remove. `whole`: every page was fetched. `broken`: some were not, and documents linked from them may still exist.
@@ -38,10 +38,10 @@ export type RemovalStep = 'whole' | 'small' | 'broken'
 const IS_FOUND = "state IN ('taken', 'same')"
 
 export function judgeRun(base: KnowledgeBase, { number, run, type }: SiteRun): RemovalStep {
-  if (base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run)) return 'broken'
+  if (base.get(`SELECT 1 FROM {page} WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run)) return 'broken'
   if (type !== 'site') return 'whole'
   const { found } = base.get<{ found: number }>(
-    `SELECT count(*) AS found FROM page WHERE site = ? AND run = ? AND ${IS_FOUND}`,
+    `SELECT count(*) AS found FROM {page} WHERE site = ? AND run = ? AND ${IS_FOUND}`,
     number,
     run,
   )!
@@ -73,7 +73,7 @@ export function removeGone(
   const documents = documentsOf(base, number, after)
   const oldest = finding === 'small' || countDocuments(base, number) > maxPages ? run - MISSED_RUNS : 0
   const pages = base.getMany<{ run: number; state: string }>(
-    'SELECT run, state FROM page WHERE site = ? AND url = ?',
+    'SELECT run, state FROM {page} WHERE site = ? AND url = ?',
     documents.map(({ url }) => [number, url ?? '']),
   )
   const gone = documents.filter(({ url }, i) => {
@@ -97,31 +97,30 @@ export function forgetPages(
   after: string,
 ): string | undefined {
   const pages = base.all<{ url: string; run: number }>(
-    'SELECT url, run FROM page WHERE site = ? AND url > ? ORDER BY url LIMIT ?',
+    'SELECT url, run FROM {page} WHERE site = ? AND url > ? ORDER BY url LIMIT ?',
     number,
     after,
     REMOVED_AT_ONCE,
   )
   const old = pages.filter((page) => page.run < run)
   const documents = base.getMany(
-    'SELECT 1 FROM document WHERE url = ?',
+    'SELECT 1 FROM {document} WHERE url = ?',
     old.map(({ url }) => [url]),
   )
   const forgotten = old.filter((_, i) => finding === 'whole' || documents[i] === undefined)
   const some = forgotten.slice(0, FORGOTTEN_AT_ONCE)
-  for (const { url } of some)
-    for (const table of PAGE_TABLES) base.run(`DELETE FROM ${table} WHERE site = ? AND url = ?`, number, url)
+  for (const { url } of some) for (const table of PAGE_TABLES) base.delete(table, 'site = ? AND url = ?', number, url)
   return some.length < forgotten.length ? some.at(-1)!.url : pages.at(-1)?.url
 }
 
 /** Moves documents of a site to another site that has their page, and removes the others. */
 function leave(base: KnowledgeBase, site: number, documents: readonly SiteDocument[]): Extent[] {
   const others = base.getMany<{ site: number }>(
-    `SELECT site FROM page WHERE url = ? AND site <> ? AND state IN ('waiting', 'taken', 'same', 'failed') ORDER BY site LIMIT 1`,
+    `SELECT site FROM {page} WHERE url = ? AND site <> ? AND state IN ('waiting', 'taken', 'same', 'failed') ORDER BY site LIMIT 1`,
     documents.map(({ url }) => [url, site]),
   )
   for (const [i, other] of others.entries())
-    if (other !== undefined) base.run('UPDATE document SET site = ? WHERE id = ?', other.site, documents[i]!.id)
+    if (other !== undefined) base.update('document', { set: 'site = ?', where: 'id = ?' }, other.site, documents[i]!.id)
   const gone = documents.filter((_, i) => others[i] === undefined)
   return removeDocuments(
     base,
@@ -131,30 +130,29 @@ function leave(base: KnowledgeBase, site: number, documents: readonly SiteDocume
 
 /** Returns true if a site has documents, but none of this address. */
 export const hasOthersThan = (base: KnowledgeBase, { number }: SiteRun, url: string): boolean =>
-  base.get('SELECT 1 FROM document WHERE site = ? LIMIT 1', number) !== undefined &&
-  base.get('SELECT 1 FROM document WHERE url = ? AND site = ?', url, number) === undefined
+  base.get('SELECT 1 FROM {document} WHERE site = ? LIMIT 1', number) !== undefined &&
+  base.get('SELECT 1 FROM {document} WHERE url = ? AND site = ?', url, number) === undefined
 
 /** Stops the run of a site before its removal. Returns false if there is no such site. */
 export const closeRun = (base: KnowledgeBase, id: string): boolean =>
-  base.get('UPDATE site SET run_open = 0, due_at = NULL WHERE id = ? RETURNING number', id) !== undefined
+  base.updateOne('site', { set: 'run_open = 0, due_at = NULL', where: 'id = ?', returning: 'number' }, id) !== undefined
 
 /**
  * Removes documents of a site, then its pages, then the site. Documents that another site also has move to that site. The caller marks the passages of the
  * returned extents as deleted. Returns undefined when nothing is left.
  */
 export function removeSome(base: KnowledgeBase, id: string): Extent[] | undefined {
-  const row = base.get<{ number: number }>('SELECT number FROM site WHERE id = ?', id)
+  const row = base.get<{ number: number }>('SELECT number FROM {site} WHERE id = ?', id)
   if (row === undefined) return undefined
   const documents = documentsOf(base, row.number, 0)
   if (documents.length > 0) return leave(base, row.number, documents)
   const pages = base.all<{ url: string }>(
-    'SELECT url FROM page WHERE site = ? ORDER BY url LIMIT ?',
+    'SELECT url FROM {page} WHERE site = ? ORDER BY url LIMIT ?',
     row.number,
     FORGOTTEN_AT_ONCE,
   )
   const last = pages.at(-1)
-  if (last !== undefined)
-    for (const table of PAGE_TABLES) base.run(`DELETE FROM ${table} WHERE site = ? AND url <= ?`, row.number, last.url)
-  if (pages.length < FORGOTTEN_AT_ONCE) base.run('DELETE FROM site WHERE number = ?', row.number)
+  if (last !== undefined) for (const table of PAGE_TABLES) base.delete(table, 'site = ? AND url <= ?', row.number, last.url)
+  if (pages.length < FORGOTTEN_AT_ONCE) base.delete('site', 'number = ?', row.number)
   return []
 }

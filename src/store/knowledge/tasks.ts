@@ -8,19 +8,19 @@ export const READING = 1
 
 /** Returns true if the base has passages from older rules. */
 export const isOutdated = (base: KnowledgeBase): boolean =>
-  base.get('SELECT 1 FROM manifest WHERE reading < ?', READING) !== undefined
+  base.get('SELECT 1 FROM {manifest} WHERE reading < ?', READING) !== undefined
 
 /** Schedules a rebuild of all passages; the old ones stay searchable until then. Runs in the caller's transaction. */
 export function rereadAll(base: KnowledgeBase): void {
-  base.run(`UPDATE document SET work = 'reread', attempts = 0 WHERE work IS NULL AND status = 'ready' AND last >= first`)
+  base.update('document', { set: `work = 'reread', attempts = 0`, where: `work IS NULL AND status = 'ready' AND last >= first` })
   // Makes the fetch read the content even if it is unchanged.
-  base.run(`UPDATE document SET content_hash = NULL WHERE work = 'fetch'`)
-  base.run('UPDATE manifest SET reading = ?', READING)
+  base.update('document', { set: 'content_hash = NULL', where: `work = 'fetch'` })
+  base.update('manifest', { set: 'reading = ?' }, READING)
 }
 
 /** Cancels a rebuild (`reread`) and leaves the passages unchanged. Runs in the caller's transaction. */
 export function leaveTask(base: KnowledgeBase, { number, revision }: Task): void {
-  base.run(`UPDATE document SET work = NULL WHERE number = ? AND revision = ? AND work = 'reread'`, number, revision)
+  base.update('document', { set: 'work = NULL', where: `number = ? AND revision = ? AND work = 'reread'` }, number, revision)
 }
 
 /** A document with pending work. */
@@ -45,13 +45,13 @@ const TASK = 'number, revision, work, title, title_given, source, media_type, by
  */
 export function listTasks(base: KnowledgeBase, most: number): Task[] {
   const changed = base.all<DocumentRow>(
-    `SELECT ${TASK} FROM document WHERE work IN ('read', 'retitle') ORDER BY updated_at, number LIMIT ?`,
+    `SELECT ${TASK} FROM {document} WHERE work IN ('read', 'retitle') ORDER BY updated_at, number LIMIT ?`,
     most,
   )
   const rows =
     changed.length > 0
       ? changed
-      : base.all<DocumentRow>(`SELECT ${TASK} FROM document WHERE work = 'reread' ORDER BY number LIMIT ?`, most)
+      : base.all<DocumentRow>(`SELECT ${TASK} FROM {document} WHERE work = 'reread' ORDER BY number LIMIT ?`, most)
   return rows.map((row) => ({
     number: row.number,
     revision: row.revision,
@@ -70,18 +70,20 @@ export function listTasks(base: KnowledgeBase, most: number): Task[] {
 
 /** Returns false if the document was deleted or changed since the task was listed. */
 export const isWaiting = (base: KnowledgeBase, { number, revision }: Task): boolean =>
-  base.get('SELECT 1 FROM document WHERE number = ? AND revision = ? AND work IS NOT NULL', number, revision) !== undefined
+  base.get('SELECT 1 FROM {document} WHERE number = ? AND revision = ? AND work IS NOT NULL', number, revision) !== undefined
 
 /** Returns the passages with ids from `first` to `last`, in order. */
 export function listPassages(base: KnowledgeBase, first: number, last: number): Omit<Passage, 'id' | 'index'>[] {
-  return base.all('SELECT text, heading, page FROM passage WHERE id BETWEEN ? AND ? ORDER BY id', first, last)
+  return base.all('SELECT text, heading, page FROM {passage} WHERE id BETWEEN ? AND ? ORDER BY id', first, last)
 }
 
 /** Counts an attempt, and sets documents to read to `processing`. Runs in the caller's transaction. */
 export function startTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
-  const sql = `UPDATE document SET status = CASE WHEN work = 'read' THEN 'processing' ELSE status END, attempts = attempts + 1
-    WHERE number = ? AND work <> 'fetch'`
-  for (const { number } of tasks) base.run(sql, number)
+  const change = {
+    set: `status = CASE WHEN work = 'read' THEN 'processing' ELSE status END, attempts = attempts + 1`,
+    where: `number = ? AND work <> 'fetch'`,
+  }
+  for (const { number } of tasks) base.update('document', change, number)
 }
 
 /**
@@ -90,11 +92,11 @@ export function startTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
  */
 export function releaseTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
   for (const { number, attempts } of tasks)
-    base.run('UPDATE document SET attempts = attempts - 1 WHERE number = ? AND attempts > ?', number, attempts)
+    base.update('document', { set: 'attempts = attempts - 1', where: 'number = ? AND attempts > ?' }, number, attempts)
 }
 
 export function setProgress(base: KnowledgeBase, task: Task, progress: number): void {
-  base.run(`UPDATE document SET progress = ? WHERE number = ? AND work = 'read'`, progress, task.number)
+  base.update('document', { set: 'progress = ?', where: `number = ? AND work = 'read'` }, progress, task.number)
 }
 
 /**
@@ -115,9 +117,11 @@ export function finishTask(
     : task.work === 'reread'
       ? 'generation = generation + 1,'
       : ''
-  const done = base.get(
-    `UPDATE document SET media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, ${outcome} ${IS_CHANGED},
-       work = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
+  const set = `media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, ${outcome} ${IS_CHANGED}, work = NULL,
+    updated_at = coalesce(?, updated_at)`
+  const done = base.updateOne(
+    'document',
+    { set, where: 'number = ? AND revision = ?', returning: 'number' },
     mediaType,
     title,
     extent.first,
@@ -134,9 +138,10 @@ export function finishTask(
 
 /** Marks a document as failed. Passages of an earlier version stay searchable. Runs in the caller's transaction. */
 export function failTask(base: KnowledgeBase, task: Task, error: { code: string; message: string }, at: number): void {
-  const failed = base.get(
-    `UPDATE document SET status = 'failed', progress = 0, news = 1, work = NULL, error_code = ?, error_message = ?, updated_at = ?, content_hash = NULL
-     WHERE number = ? AND revision = ? RETURNING number`,
+  const set = `status = 'failed', progress = 0, news = 1, work = NULL, error_code = ?, error_message = ?, updated_at = ?, content_hash = NULL`
+  const failed = base.updateOne(
+    'document',
+    { set, where: 'number = ? AND revision = ?', returning: 'number' },
     error.code,
     error.message,
     at,

@@ -1,6 +1,7 @@
 import type { KnowledgeBase } from './base.ts'
 import { addToNear, dropNear, eraseNear } from './postgres/pgvector.ts'
 import { bytesOf } from './rows.ts'
+import type { Insertion } from './statements.ts'
 import { all, drive, get, getMany, type Work } from './work.ts'
 
 /** Vectors of one embedding model. */
@@ -44,6 +45,17 @@ const NO_SPACE = 2 ** 13 - 1
 const VECTORS_A_DELETION = 500
 const BLOCKS_A_DELETION = 8
 
+const SPACE: Insertion = { into: 'vector_space', columns: ['model'] }
+const VECTOR: Insertion = { into: 'vector', columns: ['key', 'code'] }
+const BLOCK: Insertion = {
+  into: 'vector_block',
+  columns: ['space', 'number', 'version', 'first', 'last', 'ids', 'bits'],
+  onConflict: {
+    key: ['space', 'number'],
+    set: 'version = excluded.version, first = excluded.first, last = excluded.last, ids = excluded.ids, bits = excluded.bits',
+  },
+}
+
 interface SpaceRow {
   number: number
   model: string
@@ -61,33 +73,36 @@ const toSpace = ({ is_live, mean, ...row }: SpaceRow): VectorSpace => ({
 
 /** Returns the space that is searched. */
 export function* findLiveSpace(): Work<VectorSpace | undefined> {
-  const row = yield* get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE is_live = 1')
+  const row = yield* get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM {vector_space} WHERE is_live = 1')
   return row === undefined ? undefined : toSpace(row)
 }
 
 export function findSpace(base: KnowledgeBase, model: string): VectorSpace | undefined {
-  const row = base.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE model = ?', model)
+  const row = base.get<SpaceRow>(
+    'SELECT number, model, dimensions, is_live, upto, mean FROM {vector_space} WHERE model = ?',
+    model,
+  )
   return row === undefined ? undefined : toSpace(row)
 }
 
 /** Returns the space of a model, and creates it if missing. Drops other spaces that were being built. Runs in the caller's transaction. */
 export function openSpace(base: KnowledgeBase, model: string): VectorSpace {
   for (const { number } of base.all<{ number: number }>(
-    'SELECT number FROM vector_space WHERE model <> ? AND is_live = 0',
+    'SELECT number FROM {vector_space} WHERE model <> ? AND is_live = 0',
     model,
   ))
     dropSpace(base, number)
-  if (findSpace(base, model) === undefined) base.run('INSERT INTO vector_space (model) VALUES (?)', model)
+  if (findSpace(base, model) === undefined) base.insert(SPACE, model)
   return findSpace(base, model)!
 }
 
 /** Returns indexed passages without a vector in this space, in order of ids. Excludes hidden passages and passages that are not published yet. */
 export function listUnembedded(base: KnowledgeBase, { number, upto }: VectorSpace, most: number): Unembedded[] {
-  const staged = base.get<{ first: number | null }>('SELECT min(first) AS first FROM dead WHERE staged = 1')!.first
+  const staged = base.get<{ first: number | null }>('SELECT min(first) AS first FROM {dead} WHERE staged = 1')!.first
   return base.all<Unembedded>(
     `SELECT p.id, CASE d.indexed_title WHEN '' THEN '' ELSE d.indexed_title || '\n' END || CASE p.heading WHEN '' THEN '' ELSE p.heading || '\n' END || p.text AS text
-     FROM passage p JOIN document d ON d.number = p.document
-     WHERE p.id > ? AND p.id < ? AND p.id BETWEEN d.first AND d.last AND NOT EXISTS (SELECT 1 FROM vector WHERE key = ? + p.id)
+     FROM {passage p} JOIN {document d} ON d.number = p.document
+     WHERE p.id > ? AND p.id < ? AND p.id BETWEEN d.first AND d.last AND NOT EXISTS (SELECT 1 FROM {vector} WHERE key = ? + p.id)
      ORDER BY p.id LIMIT ?`,
     upto,
     staged ?? Number.MAX_SAFE_INTEGER,
@@ -99,7 +114,7 @@ export function listUnembedded(base: KnowledgeBase, { number, upto }: VectorSpac
 /** Returns the ids of passages that still exist. */
 export function presentOf(base: KnowledgeBase, ids: readonly number[]): Set<number> {
   const rows = base.getMany(
-    'SELECT 1 FROM passage WHERE id = ?',
+    'SELECT 1 FROM {passage} WHERE id = ?',
     ids.map((id) => [id]),
   )
   return new Set(ids.filter((_, i) => rows[i] !== undefined))
@@ -107,13 +122,17 @@ export function presentOf(base: KnowledgeBase, ids: readonly number[]): Set<numb
 
 /** Runs in the caller's transaction. */
 export function insertVectors(base: KnowledgeBase, space: VectorSpace, rows: readonly Vector[]): void {
-  for (const { id, code } of rows) base.run('INSERT INTO vector (key, code) VALUES (?, ?)', space.number * SPACE_STEP + id, code)
+  base.insertMany(
+    VECTOR,
+    rows.map(({ id, code }) => [space.number * SPACE_STEP + id, code]),
+  )
   addToNear(base, space, rows)
 }
 
 export function setSpace(base: KnowledgeBase, { number, dimensions, upto, mean }: VectorSpace): void {
-  base.run(
-    'UPDATE vector_space SET dimensions = ?, upto = ?, mean = ? WHERE number = ?',
+  base.update(
+    'vector_space',
+    { set: 'dimensions = ?, upto = ?, mean = ?', where: 'number = ?' },
     dimensions,
     upto,
     mean === null ? null : bytesOf(mean),
@@ -123,15 +142,15 @@ export function setSpace(base: KnowledgeBase, { number, dimensions, upto, mean }
 
 /** Makes a space the one that is searched, and drops all others. Runs in the caller's transaction. */
 export function makeLive(base: KnowledgeBase, space: VectorSpace): void {
-  for (const { number } of base.all<{ number: number }>('SELECT number FROM vector_space WHERE number <> ?', space.number))
+  for (const { number } of base.all<{ number: number }>('SELECT number FROM {vector_space} WHERE number <> ?', space.number))
     dropSpace(base, number)
-  base.run('UPDATE vector_space SET is_live = 1 WHERE number = ?', space.number)
+  base.update('vector_space', { set: 'is_live = 1', where: 'number = ?' }, space.number)
 }
 
 /** Drops a space. Its vectors are no longer searched, and `eraseDropped` deletes them later. Runs in a transaction of the caller. */
 export function dropSpace(base: KnowledgeBase, number: number): void {
   dropNear(base, number)
-  base.run('DELETE FROM vector_space WHERE number = ?', number)
+  base.delete('vector_space', 'number = ?', number)
 }
 
 /** Removes some vectors or signs of spaces that were dropped. Returns false when none are left. */
@@ -146,7 +165,7 @@ export const hasDropped = (base: KnowledgeBase): boolean => nextErasure(base) !=
 
 /** Finds rows of dropped spaces: their numbers are in the gaps between the numbers of existing spaces. */
 function nextErasure(base: KnowledgeBase): (() => void) | undefined {
-  const numbers = base.all<{ number: number }>('SELECT number FROM vector_space ORDER BY number').map(({ number }) => number)
+  const numbers = base.all<{ number: number }>('SELECT number FROM {vector_space} ORDER BY number').map(({ number }) => number)
   for (const [i, after] of [0, ...numbers].entries()) {
     const before = numbers[i] ?? NO_SPACE
     const erase = erasureOfVectors(base, after, before) ?? erasureOfBlocks(base, after, before)
@@ -157,25 +176,25 @@ function nextErasure(base: KnowledgeBase): (() => void) | undefined {
 
 function erasureOfVectors(base: KnowledgeBase, after: number, before: number): (() => void) | undefined {
   const keys = base.all<{ key: number }>(
-    'SELECT key FROM vector WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
+    'SELECT key FROM {vector} WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
     (after + 1) * SPACE_STEP,
     before * SPACE_STEP,
     VECTORS_A_DELETION,
   )
   const [first, last] = [keys[0]?.key, keys.at(-1)?.key]
   if (first === undefined || last === undefined) return undefined
-  return () => void base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', first, last)
+  return () => void base.delete('vector', 'key BETWEEN ? AND ?', first, last)
 }
 
 function erasureOfBlocks(base: KnowledgeBase, after: number, before: number): (() => void) | undefined {
   const [block] = base.all<{ space: number; number: number }>(
-    'SELECT space, number FROM vector_block WHERE space > ? AND space < ? ORDER BY space DESC, number DESC LIMIT 1',
+    'SELECT space, number FROM {vector_block} WHERE space > ? AND space < ? ORDER BY space DESC, number DESC LIMIT 1',
     after,
     before,
   )
   if (block === undefined) return undefined
   const { space, number } = block
-  return () => void base.run('DELETE FROM vector_block WHERE space = ? AND number > ?', space, number - BLOCKS_A_DELETION)
+  return () => void base.delete('vector_block', 'space = ? AND number > ?', space, number - BLOCKS_A_DELETION)
 }
 
 /**
@@ -190,15 +209,19 @@ export function hasOtherSizes(
   const [first, last] = [number * SPACE_STEP, (number + 1) * SPACE_STEP - 1]
   const other =
     mean === null
-      ? base.get('SELECT 1 FROM vector WHERE key BETWEEN ? AND ? AND length(code) <> ? LIMIT 1', first, last, size.code)
-      : base.get('SELECT 1 FROM vector_block WHERE space = ? AND length(bits) <> length(ids) / 4 * ? LIMIT 1', number, size.signs)
+      ? base.get('SELECT 1 FROM {vector} WHERE key BETWEEN ? AND ? AND length(code) <> ? LIMIT 1', first, last, size.code)
+      : base.get(
+          'SELECT 1 FROM {vector_block} WHERE space = ? AND length(bits) <> length(ids) / 4 * ? LIMIT 1',
+          number,
+          size.signs,
+        )
   return other !== undefined
 }
 
 /** Returns all vectors of a space, in order of ids. */
 export const listVectors = (space: number): Work<Vector[]> =>
   all(
-    'SELECT key - ? AS id, code FROM vector WHERE key BETWEEN ? AND ? ORDER BY key',
+    'SELECT key - ? AS id, code FROM {vector} WHERE key BETWEEN ? AND ? ORDER BY key',
     space * SPACE_STEP,
     space * SPACE_STEP,
     (space + 1) * SPACE_STEP - 1,
@@ -207,7 +230,7 @@ export const listVectors = (space: number): Work<Vector[]> =>
 /** Returns the vectors of the given passages. Leaves out passages without a vector. */
 export function* vectorsOf(space: number, ids: readonly number[]): Work<Vector[]> {
   const rows = yield* getMany<{ code: Uint8Array }>(
-    'SELECT code FROM vector WHERE key = ?',
+    'SELECT code FROM {vector} WHERE key = ?',
     ids.map((id) => [space * SPACE_STEP + id]),
   )
   return ids.flatMap((id, i) => (rows[i] === undefined ? [] : [{ id, code: rows[i].code }]))
@@ -216,7 +239,7 @@ export function* vectorsOf(space: number, ids: readonly number[]): Work<Vector[]
 /** Returns the next vectors of a space after a passage id, in order of ids. */
 export function listVectorsBehind(base: KnowledgeBase, space: number, id: number, most: number): Vector[] {
   return base.all(
-    'SELECT key - ? AS id, code FROM vector WHERE key > ? AND key < ? ORDER BY key LIMIT ?',
+    'SELECT key - ? AS id, code FROM {vector} WHERE key > ? AND key < ? ORDER BY key LIMIT ?',
     space * SPACE_STEP,
     space * SPACE_STEP + id,
     (space + 1) * SPACE_STEP,
@@ -227,7 +250,7 @@ export function listVectorsBehind(base: KnowledgeBase, space: number, id: number
 /** Returns the ids of passages that have a vector. */
 export function embeddedOf(base: KnowledgeBase, space: number, ids: readonly number[]): Set<number> {
   const rows = base.getMany(
-    'SELECT 1 FROM vector WHERE key = ?',
+    'SELECT 1 FROM {vector} WHERE key = ?',
     ids.map((id) => [space * SPACE_STEP + id]),
   )
   return new Set(ids.filter((_, i) => rows[i] !== undefined))
@@ -235,12 +258,12 @@ export function embeddedOf(base: KnowledgeBase, space: number, ids: readonly num
 
 /** Returns the number of vectors with stored signs. */
 export function countSigns(base: KnowledgeBase, space: number): number {
-  return base.get<{ n: number | null }>('SELECT sum(length(ids)) / 4 AS n FROM vector_block WHERE space = ?', space)?.n ?? 0
+  return base.get<{ n: number | null }>('SELECT sum(length(ids)) / 4 AS n FROM {vector_block} WHERE space = ?', space)?.n ?? 0
 }
 
 export function countVectors(base: KnowledgeBase, space: number, most: number): number {
   return base.all(
-    'SELECT 1 FROM vector WHERE key BETWEEN ? AND ? LIMIT ?',
+    'SELECT 1 FROM {vector} WHERE key BETWEEN ? AND ? LIMIT ?',
     space * SPACE_STEP,
     (space + 1) * SPACE_STEP - 1,
     most,
@@ -250,7 +273,7 @@ export function countVectors(base: KnowledgeBase, space: number, most: number): 
 /** Returns the numbers of all blocks, and the blocks that `known` lacks or has in another version. */
 export function* readBlocks(space: number, known: ReadonlyMap<number, number>): Work<{ all: number[]; changed: VectorBlock[] }> {
   const rows = yield* all<{ number: number; version: number }>(
-    'SELECT number, version FROM vector_block WHERE space = ? ORDER BY number',
+    'SELECT number, version FROM {vector_block} WHERE space = ? ORDER BY number',
     space,
   )
   const changed = yield* getMany<BlockRow>(
@@ -266,7 +289,7 @@ interface BlockRow {
   ids: Uint8Array
   bits: Uint8Array
 }
-const SELECT_BLOCK = 'SELECT number, version, ids, bits FROM vector_block'
+const SELECT_BLOCK = 'SELECT number, version, ids, bits FROM {vector_block}'
 const toBlock = ({ ids, ...row }: BlockRow): VectorBlock => ({ ...row, ids: new Uint32Array(ids.slice().buffer) })
 
 /** Appends signs after the existing ones. Runs in the caller's transaction. */
@@ -295,13 +318,11 @@ const newVersion = (): number => Math.floor(Math.random() * 2 ** 40)
 
 function writeBlock(base: KnowledgeBase, space: number, { number, version, ids, bits }: VectorBlock): void {
   if (ids.length === 0) {
-    base.run('DELETE FROM vector_block WHERE space = ? AND number = ?', space, number)
+    base.delete('vector_block', 'space = ? AND number = ?', space, number)
     return
   }
-  base.run(
-    `INSERT INTO vector_block (space, number, version, first, last, ids, bits) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (space, number) DO UPDATE SET version = excluded.version, first = excluded.first, last = excluded.last, ids = excluded.ids,
-       bits = excluded.bits`,
+  base.insert(
+    BLOCK,
     space,
     number,
     version + 1,
@@ -314,8 +335,8 @@ function writeBlock(base: KnowledgeBase, space: number, { number, version, ids, 
 
 /** Removes the vectors of erased passages. Runs in the caller's transaction. */
 export function eraseVectors(base: KnowledgeBase, first: number, last: number): void {
-  for (const { number } of base.all<{ number: number }>('SELECT number FROM vector_space')) {
-    base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP + first, number * SPACE_STEP + last)
+  for (const { number } of base.all<{ number: number }>('SELECT number FROM {vector_space}')) {
+    base.delete('vector', 'key BETWEEN ? AND ?', number * SPACE_STEP + first, number * SPACE_STEP + last)
     eraseNear(base, number, first, last)
     const blocks = base
       .all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? AND first <= ? AND last >= ?`, number, last, first)
@@ -336,12 +357,12 @@ export function eraseVectors(base: KnowledgeBase, first: number, last: number): 
 /** Merges partly empty blocks once half of their room is unused: each block takes its full size in the memory of readers. */
 function joinBlocks(base: KnowledgeBase, space: number): void {
   const { last, vectors } = base.get<{ last: number | null; vectors: number | null }>(
-    'SELECT max(number) AS last, sum(length(ids)) / 4 AS vectors FROM vector_block WHERE space = ?',
+    'SELECT max(number) AS last, sum(length(ids)) / 4 AS vectors FROM {vector_block} WHERE space = ?',
     space,
   )!
   if ((last ?? 0) <= 2 * Math.ceil((vectors ?? 0) / BLOCK_VECTORS)) return
   const blocks = base.all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? ORDER BY number`, space).map(toBlock)
-  base.run('DELETE FROM vector_block WHERE space = ?', space)
+  base.delete('vector_block', 'space = ?', space)
   for (const { ids, bits } of blocks) {
     const size = bits.length / ids.length
     appendSigns(
@@ -354,10 +375,12 @@ function joinBlocks(base: KnowledgeBase, space: number): void {
 
 /** Returns the spaces that contain vectors. */
 export const listSpaces = (base: KnowledgeBase): VectorSpace[] =>
-  base.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0').map(toSpace)
+  base
+    .all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM {vector_space} WHERE dimensions > 0')
+    .map(toSpace)
 
 export const hasVectors = (base: KnowledgeBase): boolean =>
-  base.get('SELECT 1 FROM vector_space WHERE dimensions > 0') !== undefined
+  base.get('SELECT 1 FROM {vector_space} WHERE dimensions > 0') !== undefined
 
 /** A passage that gets the vectors of an older one. */
 export interface VectorCopy {

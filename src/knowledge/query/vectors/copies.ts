@@ -30,7 +30,7 @@ export async function findSame(
   for (const { text, heading } of passages) ids.set(text, (ids.get(text) ?? new Map<string, number>()).set(heading, 0))
   for (let after = old.first - 1; ; ) {
     const rows = base.all<Said & { id: number }>(
-      'SELECT id, text, heading FROM passage WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
+      'SELECT id, text, heading FROM {passage} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
       after,
       old.last,
       PAGE,

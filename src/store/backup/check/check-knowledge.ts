@@ -43,9 +43,9 @@ class KnowledgeCheck {
   constructor(base: KnowledgeBase) {
     this.#base = base
     this.#documents = base.all<Extent>(
-      'SELECT number AS document, first, last, indexed_title AS title FROM document WHERE last >= first ORDER BY first',
+      'SELECT number AS document, first, last, indexed_title AS title FROM {document} WHERE last >= first ORDER BY first',
     )
-    this.#dead = base.all<Titled>('SELECT first, last, title FROM dead ORDER BY first')
+    this.#dead = base.all<Titled>('SELECT first, last, title FROM {dead} ORDER BY first')
   }
 
   run(): Problem[] {
@@ -65,7 +65,7 @@ class KnowledgeCheck {
 
   #readPassages(): void {
     const counts = new Map<number, number>()
-    for (const row of this.#base.iterate<PassageRow>('SELECT id, document, heading, text FROM passage ORDER BY id')) {
+    for (const row of this.#base.iterate<PassageRow>('SELECT id, document, heading, text FROM {passage} ORDER BY id')) {
       this.#passages.add(row.id)
       const dead = rangeOf(this.#dead, row.id)
       const live = dead === undefined ? rangeOf(this.#documents, row.id) : undefined
@@ -89,12 +89,12 @@ class KnowledgeCheck {
 
   #checkDocuments(): void {
     const waiting = this.#base.all<{ number: number }>(
-      "SELECT number FROM document WHERE work = 'read' AND number NOT IN (SELECT document FROM content) AND number NOT IN (SELECT document FROM large_content WHERE document IS NOT NULL)",
+      "SELECT number FROM {document} WHERE work = 'read' AND number NOT IN (SELECT document FROM {content}) AND number NOT IN (SELECT document FROM {large_content} WHERE document IS NOT NULL)",
     )
     for (const { number } of waiting) this.#report('documents that wait to be read, without their content', `document ${number}`)
     const left = this.#base.all<{ document: number }>(
-      `SELECT document FROM content WHERE document NOT IN (SELECT number FROM document)
-       UNION SELECT document FROM large_content WHERE document NOT IN (SELECT number FROM document)`,
+      `SELECT document FROM {content} WHERE document NOT IN (SELECT number FROM {document})
+       UNION SELECT document FROM {large_content} WHERE document NOT IN (SELECT number FROM {document})`,
     )
     for (const { document } of left) this.#report('contents of no document', `document ${document}`)
   }
@@ -110,7 +110,7 @@ class KnowledgeCheck {
           this.#report('indexed passages that are not there', `passage ${id}`)
       }
       const lists = this.#base.iterate<{ key: string; df: number; last: number; data: Uint8Array }>(
-        'SELECT key, df, last, data FROM post WHERE segment = ?',
+        'SELECT key, df, last, data FROM {post} WHERE segment = ?',
         segment.number,
       )
       for (const { key, df, last, data } of lists) {
@@ -134,7 +134,7 @@ class KnowledgeCheck {
 
   #checkVocabulary(): void {
     let known = 0
-    for (const { word, df } of this.#base.iterate<{ word: string; df: number }>('SELECT word, df FROM word ORDER BY number')) {
+    for (const { word, df } of this.#base.iterate<{ word: string; df: number }>('SELECT word, df FROM {word} ORDER BY number')) {
       known++
       if (this.#words.get(word) !== df) this.#report('words that are counted wrongly', `one that counts ${df}`)
     }
@@ -143,9 +143,9 @@ class KnowledgeCheck {
 
   #checkVectors(): void {
     const vectors = this.#base.iterate<{ space: number; id: number }>(
-      `SELECT key / ${SPACE_STEP} AS space, key % ${SPACE_STEP} AS id FROM vector ORDER BY key`,
+      `SELECT key / ${SPACE_STEP} AS space, key % ${SPACE_STEP} AS id FROM {vector} ORDER BY key`,
     )
-    const spaces = new Set(this.#base.all<{ number: number }>('SELECT number FROM vector_space').map(({ number }) => number))
+    const spaces = new Set(this.#base.all<{ number: number }>('SELECT number FROM {vector_space}').map(({ number }) => number))
     // Vectors of a dropped space are not reported: the running service erases them.
     for (const { space, id } of vectors)
       if (spaces.has(space) && !this.#passages.has(id)) this.#report('vectors of no passage', `passage ${id}`)
@@ -155,10 +155,10 @@ class KnowledgeCheck {
   #checkNear(): void {
     const { near } = this.#base
     if (near === undefined) return
-    for (const { space } of this.#base.all<{ space: number }>('SELECT space FROM near WHERE is_ready = 1')) {
+    for (const { space } of this.#base.all<{ space: number }>('SELECT space FROM {near} WHERE is_ready = 1')) {
       const [{ n: indexed }] = near.ask(`SELECT count(*) AS n FROM ${near.nameOf(space)}`, []) as [{ n: number }]
       const range = [space * SPACE_STEP, (space + 1) * SPACE_STEP - 1]
-      const { n } = this.#base.get<{ n: number }>('SELECT count(*) AS n FROM vector WHERE key BETWEEN ? AND ?', ...range)!
+      const { n } = this.#base.get<{ n: number }>('SELECT count(*) AS n FROM {vector} WHERE key BETWEEN ? AND ?', ...range)!
       if (indexed !== n) this.#report('vectors that pgvector does not know, or knows and should not', `${n - indexed} of ${n}`)
     }
   }

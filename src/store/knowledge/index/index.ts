@@ -1,4 +1,5 @@
 import type { KnowledgeBase } from '../base.ts'
+import type { Insertion } from '../statements.ts'
 import { eraseVectors } from '../vectors.ts'
 import { drive } from '../work.ts'
 import { type IndexedText, letterOf, SegmentBuilder, streams } from './build.ts'
@@ -28,6 +29,11 @@ export function addToBatch(batch: Batch, passage: NewPassage): void {
   batch.forward.push(batch.builder.add(passage))
 }
 
+const PASSAGE: Insertion = {
+  into: 'passage',
+  columns: ['id', 'document', 'position', 'heading', 'page', 'text', 'forward'],
+}
+
 /** Writes a batch as passages and a segment, and returns the first of consecutive ids. `first`: a reserved id. Runs in the caller's transaction. */
 export function writeBatch(
   base: KnowledgeBase,
@@ -36,7 +42,7 @@ export function writeBatch(
 ): number {
   if (passages.length === 0) return 0
   base.insertMany(
-    'INSERT INTO passage (id, document, position, heading, page, text, forward) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    PASSAGE,
     passages.map(({ document, position, heading, page, text }, i) => [
       first + i,
       document,
@@ -58,39 +64,45 @@ export function writeBatch(
 
 /** Signals a change to readers. Runs in the transaction of the change. */
 export function raiseVersion(base: KnowledgeBase): void {
-  base.run('UPDATE manifest SET version = version + 1')
+  base.update('manifest', { set: 'version = version + 1' })
 }
 
-const PUT_DEAD = `INSERT INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT (first) DO UPDATE SET last = excluded.last, erased = excluded.erased, staged = excluded.staged, title = excluded.title`
+const DEAD: Insertion = {
+  into: 'dead',
+  columns: ['first', 'last', 'erased', 'staged', 'title'],
+  onConflict: {
+    key: ['first'],
+    set: 'last = excluded.last, erased = excluded.erased, staged = excluded.staged, title = excluded.title',
+  },
+}
 
 /** Marks a range of passages as deleted: hidden at once, and removed later by `eraseSome`. `title`: their indexed title. */
 export function markDeleted(base: KnowledgeBase, first: number, last: number, title: string): void {
   if (last < first) return
-  base.run(PUT_DEAD, first, last, first, 0, title)
+  base.insert(DEAD, first, last, first, 0, title)
 }
 
 /** Hides passages that are not complete yet; `publish` makes them visible. After a crash they are erased. */
 export function stage(base: KnowledgeBase, first: number, last: number, title: string): void {
-  base.run(PUT_DEAD, first, last, first, 1, title)
+  base.insert(DEAD, first, last, first, 1, title)
 }
 
 /** Returns true if exactly these passages are staged. A database server crash may have lost the last commits while this process keeps running. */
 export const areStaged = (base: KnowledgeBase, first: number, last: number): boolean =>
-  base.get('SELECT 1 FROM dead WHERE first = ? AND last = ? AND staged = 1', first, last) !== undefined
+  base.get('SELECT 1 FROM {dead} WHERE first = ? AND last = ? AND staged = 1', first, last) !== undefined
 
 export function publish(base: KnowledgeBase, first: number): void {
-  base.run('DELETE FROM dead WHERE first = ? AND staged = 1', first)
+  base.delete('dead', 'first = ? AND staged = 1', first)
 }
 
 /** Marks all staged passages as deleted. Runs in the caller's transaction. */
 export function markStagedDeleted(base: KnowledgeBase): void {
-  base.run('UPDATE dead SET staged = 0 WHERE staged = 1')
+  base.update('dead', { set: 'staged = 0', where: 'staged = 1' })
 }
 
 /** Marks passages that a crash left staged as deleted. Call it before anything else is staged. */
 export function giveUpStaged(base: KnowledgeBase): void {
-  if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) base.write(() => markStagedDeleted(base))
+  if (base.get('SELECT 1 FROM {dead} WHERE staged = 1') !== undefined) base.write(() => markStagedDeleted(base))
 }
 
 interface DeadRow {
@@ -104,7 +116,7 @@ export const isToErase = (base: KnowledgeBase): boolean => listToErase(base, 1).
 
 const listToErase = (base: KnowledgeBase, most: number): DeadRow[] =>
   base.all<DeadRow>(
-    'SELECT first, last, erased, title FROM dead WHERE staged = 0 AND erased <= last ORDER BY first LIMIT ?',
+    'SELECT first, last, erased, title FROM {dead} WHERE staged = 0 AND erased <= last ORDER BY first LIMIT ?',
     most,
   )
 
@@ -140,10 +152,11 @@ export function eraseSome(base: KnowledgeBase, listBytes = DELETED_BYTES): boole
       for (const [segment, builder] of builders) if (segment !== undefined && !dropDeadLists(base, segment, builder, left)) return
       for (const builder of builders.values()) takeFromVocabulary(base, builder)
       for (const { dead, upTo } of erased) {
-        base.run('DELETE FROM passage WHERE id BETWEEN ? AND ?', dead.erased, upTo)
+        base.delete('passage', 'id BETWEEN ? AND ?', dead.erased, upTo)
         eraseVectors(base, dead.erased, upTo)
-        base.run(
-          'UPDATE dead SET erased = ?, title = ? WHERE first = ?',
+        base.update(
+          'dead',
+          { set: 'erased = ?, title = ?', where: 'first = ?' },
           upTo + 1,
           upTo === dead.last ? '' : dead.title,
           dead.first,
@@ -165,7 +178,7 @@ function collectTerms(
 ): number | undefined {
   const most = room.passages
   const rows = base.all<{ id: number; text: string; heading: string }>(
-    'SELECT id, text, heading FROM passage WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?',
+    'SELECT id, text, heading FROM {passage} WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?',
     erased,
     last,
     most,
@@ -196,12 +209,12 @@ function dropDeadLists(base: KnowledgeBase, { number, ids }: Segment, builder: S
   for (let from = 0; from < keys.length; from += LISTS_AT_ONCE) {
     const some = keys.slice(from, from + LISTS_AT_ONCE)
     const lists = base.getMany<{ df: number; data: Uint8Array }>(
-      'SELECT df, data FROM post WHERE segment = ? AND key = ? AND df <= ?',
+      'SELECT df, data FROM {post} WHERE segment = ? AND key = ? AND df <= ?',
       some.map((key) => [number, key, mostDead]),
     )
     for (const [i, list] of lists.entries()) {
       if (list === undefined || !areAllIn(ranges, ids, list)) continue
-      base.run('DELETE FROM post WHERE segment = ? AND key = ?', number, some[i]!)
+      base.delete('post', 'segment = ? AND key = ?', number, some[i]!)
       left.bytes -= list.data.length
       if (left.bytes < 0) return false
     }
@@ -209,7 +222,7 @@ function dropDeadLists(base: KnowledgeBase, { number, ids }: Segment, builder: S
   return true
 }
 
-const listDead = (base: KnowledgeBase): Range[] => base.all<Range>('SELECT first, last FROM dead ORDER BY first')
+const listDead = (base: KnowledgeBase): Range[] => base.all<Range>('SELECT first, last FROM {dead} ORDER BY first')
 
 /** Returns a function that returns true for the ids of deleted passages. */
 export function deathOf(base: KnowledgeBase): (id: number) => boolean {

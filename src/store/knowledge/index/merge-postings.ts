@@ -30,7 +30,7 @@ export class Head {
       this.#page = []
       this.#at = 0
       let bytes = 0
-      const sql = 'SELECT key, df, last, data FROM post WHERE segment = ? AND key > ? ORDER BY key LIMIT ?'
+      const sql = 'SELECT key, df, last, data FROM {post} WHERE segment = ? AND key > ? ORDER BY key LIMIT ?'
       for (const list of base.iterate<ListRow>(sql, this.#segment, this.#last, LISTS_A_PAGE)) {
         this.#page.push(list)
         bytes += list.data.length

@@ -50,7 +50,7 @@ export class Merge {
 
   /** Returns undefined if there is nothing to merge. `idle`: also merges fewer neighbours if the small ones are large enough together (see `leftovers`). */
   static begin(base: KnowledgeBase, idle: boolean, maxStretches = MAX_STRETCHES): Merge | undefined {
-    if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) return undefined
+    if (base.get('SELECT 1 FROM {dead} WHERE staged = 1') !== undefined) return undefined
     const sizes = listSizes(base)
     const isDead = deathOf(base)
     const group =
@@ -82,10 +82,10 @@ export class Merge {
 
   /** Returns false if a database server crash lost the last step: other segments may have got its number. */
   #isThere(base: KnowledgeBase, number: number): boolean {
-    if (base.get('SELECT 1 FROM segment WHERE number = ? AND n = 0', number) === undefined) return false
+    if (base.get('SELECT 1 FROM {segment} WHERE number = ? AND n = 0', number) === undefined) return false
     return (
       this.#lastKey === undefined ||
-      base.get('SELECT 1 FROM post WHERE segment = ? AND key = ?', number, this.#lastKey) !== undefined
+      base.get('SELECT 1 FROM {post} WHERE segment = ? AND key = ?', number, this.#lastKey) !== undefined
     )
   }
 
@@ -134,12 +134,12 @@ export class Merge {
 
 /** Deletes some lists of empty segments (replaced or incomplete), in its own transaction. Not during a merge. Returns false when nothing is left. */
 export function emptySome(base: KnowledgeBase): boolean {
-  const segment = base.get<{ number: number }>('SELECT number FROM segment WHERE n = 0 LIMIT 1')?.number
+  const segment = base.get<{ number: number }>('SELECT number FROM {segment} WHERE n = 0 LIMIT 1')?.number
   if (segment === undefined) return false
   base.write(
     () => {
       const lists = base.all<{ key: string; bytes: number }>(
-        'SELECT key, length(data) AS bytes FROM post WHERE segment = ? ORDER BY key LIMIT ?',
+        'SELECT key, length(data) AS bytes FROM {post} WHERE segment = ? ORDER BY key LIMIT ?',
         segment,
         LISTS_A_DELETION,
       )
@@ -150,8 +150,8 @@ export function emptySome(base: KnowledgeBase): boolean {
         last = key
         left -= bytes
       }
-      if (last === undefined) base.run('DELETE FROM segment WHERE number = ?', segment)
-      else base.run('DELETE FROM post WHERE segment = ? AND key <= ?', segment, last)
+      if (last === undefined) base.delete('segment', 'number = ?', segment)
+      else base.delete('post', 'segment = ? AND key <= ?', segment, last)
     },
     { durable: false },
   )
@@ -161,7 +161,7 @@ export function emptySome(base: KnowledgeBase): boolean {
 type Size = Pick<Segment, 'number' | 'n'>
 
 function mostlyDead(base: KnowledgeBase, isDead: (id: number) => boolean): Size[] | undefined {
-  if (base.get('SELECT 1 FROM dead') === undefined) return undefined
+  if (base.get('SELECT 1 FROM {dead}') === undefined) return undefined
   const segment = drive(base, listSegments()).find(
     ({ ids, n }) => ids.reduce((dead, id) => dead + (isDead(id) ? 1 : 0), 0) >= n * MAX_DEAD_SHARE,
   )
@@ -222,13 +222,12 @@ function leftovers(segments: readonly Size[]): Size[] | undefined {
 
 const sizeOf = (segments: readonly Size[]): number => segments.reduce((sum, { n }) => sum + n, 0)
 
-const ERASED = 'SELECT first, last FROM dead WHERE erased > last ORDER BY first'
+const ERASED = 'SELECT first, last FROM {dead} WHERE erased > last ORDER BY first'
 
 /** Deletes the rows of erased ranges that are in no segment. */
 function forgetDead(base: KnowledgeBase): void {
   const erased = base.all<Range>(ERASED)
   if (erased.length === 0) return
   const segments = drive(base, listSegments())
-  for (const range of erased)
-    if (!segments.some(({ ids }) => hasIdIn(ids, range))) base.run('DELETE FROM dead WHERE first = ?', range.first)
+  for (const range of erased) if (!segments.some(({ ids }) => hasIdIn(ids, range))) base.delete('dead', 'first = ?', range.first)
 }

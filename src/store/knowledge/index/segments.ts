@@ -1,8 +1,14 @@
 import type { KnowledgeBase } from '../base.ts'
 import { bytesOf, type SqlValue } from '../rows.ts'
+import type { Insertion } from '../statements.ts'
 import { all, getMany, type Work } from '../work.ts'
 import { letterOf, type SegmentBuilder, type Stream, streams } from './build.ts'
 import { Bytes, toImpact } from './posting.ts'
+
+const SEGMENT: Insertion = {
+  into: 'segment',
+  columns: ['first', 'n', 'ids', 'exact', 'stems', 'title', 'unspaced', 'grams'],
+}
 
 /** A row of `segment`: an index part without its lists. */
 export interface Segment {
@@ -35,7 +41,7 @@ interface SegmentRow {
  */
 export function* listSegments(known?: ReadonlyMap<number, Segment>): Work<Segment[]> {
   const listed = yield* all<{ number: number; first: number; n: number }>(
-    'SELECT number, first, n FROM segment WHERE n > 0 ORDER BY first',
+    'SELECT number, first, n FROM {segment} WHERE n > 0 ORDER BY first',
   )
   const isKnown = ({ number, first, n }: (typeof listed)[number]) => {
     const segment = known?.get(number)
@@ -43,7 +49,7 @@ export function* listSegments(known?: ReadonlyMap<number, Segment>): Work<Segmen
   }
   const unknown = listed.filter((row) => !isKnown(row)).map(({ number }) => number)
   const rows = yield* getMany<SegmentRow>(
-    'SELECT number, n, ids, exact, stems, title, unspaced, grams FROM segment WHERE number = ?',
+    'SELECT number, n, ids, exact, stems, title, unspaced, grams FROM {segment} WHERE number = ?',
     unknown.map((number) => [number]),
   )
   const read = new Map(rows.map((row) => [row!.number, toSegment(row!)]))
@@ -62,18 +68,15 @@ function toSegment(row: SegmentRow): Segment {
 
 /** Returns the number and passage count of all segments. */
 export function listSizes(base: KnowledgeBase): Pick<Segment, 'number' | 'n'>[] {
-  return base.all('SELECT number, n FROM segment WHERE n > 0 ORDER BY first')
+  return base.all('SELECT number, n FROM {segment} WHERE n > 0 ORDER BY first')
 }
 
 export const countSegments = (base: KnowledgeBase): number =>
-  base.get<{ segments: number }>('SELECT count(*) AS segments FROM segment WHERE n > 0')!.segments
+  base.get<{ segments: number }>('SELECT count(*) AS segments FROM {segment} WHERE n > 0')!.segments
 
 /** Inserts an empty segment, and returns its number. It is not part of the index while it is empty. */
 export function insertSegment(base: KnowledgeBase): number {
-  return base.run(
-    'INSERT INTO segment (first, n, ids, exact, stems, title, unspaced, grams) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    ...toRow(NOTHING),
-  )
+  return base.insert(SEGMENT, ...toRow(NOTHING))
 }
 
 type Holding = Pick<Segment, 'ids' | 'lengths' | 'grams'>
@@ -93,14 +96,15 @@ const toRow = ({ ids, lengths, grams }: Holding) => [
 
 /** Sets the contents of a segment; the default empties it. */
 export function setSegment(base: KnowledgeBase, number: number, holding = NOTHING): void {
-  base.run(
-    'UPDATE segment SET first = ?, n = ?, ids = ?, exact = ?, stems = ?, title = ?, unspaced = ?, grams = ? WHERE number = ?',
+  base.update(
+    'segment',
+    { set: 'first = ?, n = ?, ids = ?, exact = ?, stems = ?, title = ?, unspaced = ?, grams = ?', where: 'number = ?' },
     ...toRow(holding),
     number,
   )
 }
 
-const INSERT_LIST = 'INSERT INTO post (segment, key, df, last, data) VALUES (?, ?, ?, ?, ?)'
+const LIST: Insertion = { into: 'post', columns: ['segment', 'key', 'df', 'last', 'data'] }
 const LISTS_AT_ONCE = 320
 
 /** Writes the lists of a segment, in order of their keys, many at a time. */
@@ -125,7 +129,7 @@ export class ListWriter {
 
   /** Writes the remaining lists. Call it in the transaction of their `put` calls. */
   flush(): void {
-    this.#base.insertMany(INSERT_LIST, this.#rows)
+    this.#base.insertMany(LIST, this.#rows)
     this.#rows = []
     this.data.clear()
     this.#start = 0
@@ -141,7 +145,7 @@ export function writeSegment(base: KnowledgeBase, builder: SegmentBuilder, ids: 
     streams.map((stream) => [stream, builder.lengths[stream].reduce((a, b) => a + b, 0)]),
   ) as Record<Stream, number>
   const before = base.get<Record<Stream | 'n', number | null>>(
-    'SELECT sum(n) AS n, sum(exact) AS exact, sum(stems) AS stems, sum(title) AS title, sum(unspaced) AS unspaced FROM segment',
+    'SELECT sum(n) AS n, sum(exact) AS exact, sum(stems) AS stems, sum(title) AS title, sum(unspaced) AS unspaced FROM {segment}',
   )!
   const number = insertSegment(base)
   setSegment(base, number, { ids, lengths: sums, grams: builder.grams })

@@ -1,7 +1,25 @@
 import { GramCounts, spellingGrams } from '../../../text/ngrams.ts'
 import type { KnowledgeBase } from '../base.ts'
+import type { Insertion } from '../statements.ts'
 import type { SegmentBuilder } from './build.ts'
 import { Bytes } from './posting.ts'
+
+const WORD: Insertion = { into: 'word', columns: ['word', 'df'] }
+const GRAM: Insertion = {
+  into: 'gram',
+  columns: ['gram', 'n'],
+  onConflict: { key: ['gram'], set: 'n = gram.n + excluded.n' },
+}
+const LANGUAGE: Insertion = {
+  into: 'language',
+  columns: ['code', 'passages'],
+  onConflict: { key: ['code'], set: 'passages = language.passages + excluded.passages' },
+}
+const SPELLING: Insertion = {
+  into: 'spelling',
+  columns: ['gram', 'n', 'last', 'data'],
+  onConflict: { key: ['gram'], set: 'n = excluded.n, last = excluded.last, data = excluded.data' },
+}
 
 /** Longer words are identifiers, which people do not misspell. */
 const MAX_WORD = 40
@@ -26,27 +44,23 @@ export function countsOf(builder: SegmentBuilder): { words: [string, number][]; 
 export function addToVocabulary(base: KnowledgeBase, builder: SegmentBuilder): void {
   const { words, grams } = countsOf(builder)
   const known = base.getMany<{ number: number }>(
-    'SELECT number FROM word WHERE word = ?',
+    'SELECT number FROM {word} WHERE word = ?',
     words.map(([word]) => [word]),
   )
   for (const [i, [, df]] of words.entries())
-    if (known[i] !== undefined) base.run('UPDATE word SET df = df + ? WHERE number = ?', df, known[i].number)
+    if (known[i] !== undefined) base.update('word', { set: 'df = df + ?', where: 'number = ?' }, df, known[i].number)
   addWords(
     base,
     words.filter((_, i) => known[i] === undefined),
   )
-  base.insertMany('INSERT INTO gram (gram, n) VALUES (?, ?) ON CONFLICT (gram) DO UPDATE SET n = gram.n + excluded.n', grams)
+  base.insertMany(GRAM, grams)
   for (const [language, passages] of builder.languages) {
-    base.run(
-      'INSERT INTO language (code, passages) VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET passages = language.passages + excluded.passages',
-      language,
-      passages,
-    )
+    base.insert(LANGUAGE, language, passages)
   }
 }
 
 function addWords(base: KnowledgeBase, words: [string, number][]): void {
-  const first = base.insertMany('INSERT INTO word (word, df) VALUES (?, ?)', words) - words.length + 1
+  const first = base.insertMany(WORD, words) - words.length + 1
   const holders = new Map<string, number[]>()
   for (const [i, [word]] of words.entries()) {
     for (const gram of spellingGrams(word)) {
@@ -63,7 +77,7 @@ const scratch = new Bytes()
 /** Appends word numbers to the spelling lists of these 3-grams. */
 function appendSpelling(base: KnowledgeBase, holders: ReadonlyMap<string, readonly number[]>): void {
   const rows = base.getMany<{ n: number; last: number; data: Uint8Array }>(
-    'SELECT n, last, data FROM spelling WHERE gram = ?',
+    'SELECT n, last, data FROM {spelling} WHERE gram = ?',
     [...holders.keys()].map((gram) => [gram]),
   )
   let i = 0
@@ -76,14 +90,7 @@ function appendSpelling(base: KnowledgeBase, holders: ReadonlyMap<string, readon
       scratch.varint(number - last)
       last = number
     }
-    base.run(
-      `INSERT INTO spelling (gram, n, last, data) VALUES (?, ?, ?, ?)
-       ON CONFLICT (gram) DO UPDATE SET n = excluded.n, last = excluded.last, data = excluded.data`,
-      gram,
-      (row?.n ?? 0) + numbers.length,
-      last,
-      scratch.view(),
-    )
+    base.insert(SPELLING, gram, (row?.n ?? 0) + numbers.length, last, scratch.view())
   }
 }
 
@@ -91,15 +98,15 @@ function appendSpelling(base: KnowledgeBase, holders: ReadonlyMap<string, readon
 export function takeFromVocabulary(base: KnowledgeBase, builder: SegmentBuilder): void {
   const { words, grams } = countsOf(builder)
   for (const [word, df] of words) {
-    base.run('UPDATE word SET df = df - ? WHERE word = ?', df, word)
-    base.run('DELETE FROM word WHERE word = ? AND df <= 0', word)
+    base.update('word', { set: 'df = df - ?', where: 'word = ?' }, df, word)
+    base.delete('word', 'word = ? AND df <= 0', word)
   }
   for (const [gram, n] of grams) {
-    base.run('UPDATE gram SET n = n - ? WHERE gram = ?', n, gram)
-    base.run('DELETE FROM gram WHERE gram = ? AND n <= 0', gram)
+    base.update('gram', { set: 'n = n - ?', where: 'gram = ?' }, n, gram)
+    base.delete('gram', 'gram = ? AND n <= 0', gram)
   }
   for (const [language, passages] of builder.languages) {
-    base.run('UPDATE language SET passages = passages - ? WHERE code = ?', passages, language)
-    base.run('DELETE FROM language WHERE code = ? AND passages <= 0', language)
+    base.update('language', { set: 'passages = passages - ?', where: 'code = ?' }, passages, language)
+    base.delete('language', 'code = ? AND passages <= 0', language)
   }
 }

@@ -1,5 +1,6 @@
 import type { KnowledgeBase, NearTables } from '../base.ts'
 import type { SqlRow } from '../rows.ts'
+import type { Insertion } from '../statements.ts'
 import { drive, get, type Work } from '../work.ts'
 
 /** Maximum dimensions that pgvector indexes for half-precision vectors, which store the values exactly. */
@@ -9,6 +10,8 @@ const OLDEST_PGVECTOR = [0, 7]
 export const NEAR_SLICE = 100
 /** Passages that the index returns per question. With this depth it finds the best ten of 100,000 in 99 of 100 cases. */
 export const TOLD_BY_INDEX = 200
+
+const NEAR: Insertion = { into: 'near', columns: ['space'] }
 
 export interface NearIndex {
   upto: number
@@ -29,7 +32,7 @@ interface Coded {
 
 /** Returns the index of a space; undefined if there is none. */
 export function* findNear(space: number): Work<NearIndex | undefined> {
-  const row = yield* get<{ upto: number; ready: number }>('SELECT upto, is_ready AS ready FROM near WHERE space = ?', space)
+  const row = yield* get<{ upto: number; ready: number }>('SELECT upto, is_ready AS ready FROM {near} WHERE space = ?', space)
   return row === undefined ? undefined : { upto: row.upto, isReady: row.ready === 1 }
 }
 
@@ -57,14 +60,14 @@ export function beginNear(base: KnowledgeBase, near: NearTables, { number, dimen
   near.tell(`DROP TABLE IF EXISTS ${name}`, [])
   near.tell(`CREATE TABLE ${name} (id BIGINT PRIMARY KEY, vector halfvec(${dimensions}) NOT NULL)`, [])
   near.tell(`CREATE INDEX ON ${name} USING hnsw (vector halfvec_cosine_ops)`, [])
-  base.run('INSERT INTO near (space) VALUES (?)', number)
+  base.insert(NEAR, number)
 }
 
 /** Adds the next vectors of a space. `isAll`: no more vectors are left. Runs in the caller's transaction. */
 export function fillNear(base: KnowledgeBase, space: Space, rows: readonly Coded[], isAll: boolean): void {
   insertNear(base, space, rows)
   const upto = rows.at(-1)?.id ?? 0
-  base.run('UPDATE near SET upto = greatest(upto, ?), is_ready = ? WHERE space = ?', upto, isAll ? 1 : 0, space.number)
+  base.update('near', { set: 'upto = greatest(upto, ?), is_ready = ?', where: 'space = ?' }, upto, isAll ? 1 : 0, space.number)
 }
 
 /** Adds vectors that `fillNear` no longer reaches. Runs in the caller's transaction. */
@@ -100,7 +103,7 @@ export function eraseNear(base: KnowledgeBase, space: number, first: number, las
 export function dropNear(base: KnowledgeBase, space: number): void {
   if (foundNear(base, space) === undefined) return
   base.near!.tell(`DROP TABLE IF EXISTS ${base.near!.nameOf(space)}`, [])
-  base.run('DELETE FROM near WHERE space = ?', space)
+  base.delete('near', 'space = ?', space)
 }
 
 /** Returns the reason why pgvector cannot index vectors of this many dimensions; undefined if it can. */

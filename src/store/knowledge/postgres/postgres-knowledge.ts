@@ -2,11 +2,12 @@ import { ReparteeError } from '../../../core/errors.ts'
 import type { Step } from '../../postgres/batch.ts'
 import { type KnowledgeBase, type KnowledgeStore, LeaseLost, type NearTables, type TransactionOptions } from '../base.ts'
 import type { SqlRow, SqlValue } from '../rows.ts'
+import type { Change, Insertion } from '../statements.ts'
 import { drive, type Work } from '../work.ts'
 import { insertTogether, PLACE, selectTogether } from './batched-sql.ts'
 import { type ConnectionSettings, WaitingConnection } from './blocking-connection.ts'
 import { RemovedBases, removeBase, SHORT_LOCK } from './removal.ts'
-import { NUMBERED, nearTable, type Scoped, scope } from './scope.ts'
+import { NUMBERED, nearTable, ofAgent, scope } from './scope.ts'
 
 /** Limits of buffered changes: each change takes memory here and in transit. */
 const MOST_WAITING = 2_000
@@ -202,11 +203,20 @@ export class PostgresKnowledge implements KnowledgeStore {
   }
 }
 
-const scopes = new Map<string, Scoped>()
+/** Rows to insert, not sent yet. */
+interface WaitingRows {
+  insertion: Insertion
+  rows: SqlValue[][]
+}
 
-function scoped(sql: string): Scoped {
-  const known = scopes.get(sql) ?? scope(sql)
-  scopes.set(sql, known)
+const numberedInsertions = new WeakMap<Insertion, Insertion>()
+
+/** Returns the insertion with the column of the number; undefined if its rows have one or need none. */
+function numbered(insertion: Insertion): Insertion | undefined {
+  const column = NUMBERED[insertion.into]
+  if (column === undefined || insertion.columns.includes(column)) return undefined
+  const known = numberedInsertions.get(insertion) ?? { ...insertion, columns: [...insertion.columns, column] }
+  numberedInsertions.set(insertion, known)
   return known
 }
 
@@ -218,8 +228,9 @@ class PostgresBase implements KnowledgeBase {
   readonly isRemote = true
   readonly epoch = 0
   readonly #isHeld: (row: SqlRow) => boolean
-  #waiting: Step[] = []
+  #waiting: (Step | WaitingRows)[] = []
   #waitingBytes = 0
+  #waitingCount = 0
   #transaction: 'read' | 'write' | undefined
   /** Last row numbers by table, initially as of the start of the transaction. */
   #last: Record<string, number> = {}
@@ -272,33 +283,66 @@ class PostgresBase implements KnowledgeBase {
     this.#ask([{ sql: `CLOSE ${name}` }])
   }
 
-  run(sql: string, ...params: SqlValue[]): number {
-    if (this.#transaction !== 'write') return this.write(() => this.run(sql, ...params))
-    const { numbered } = scoped(sql)
-    let number = 0
-    if (numbered !== undefined) {
-      number = this.#last[numbered]! + 1
-      this.#last[numbered] = number
+  insert(insertion: Insertion, ...values: SqlValue[]): number {
+    return this.insertMany(insertion, [values])
+  }
+
+  insertMany(insertion: Insertion, rows: readonly SqlValue[][]): number {
+    if (this.#transaction !== 'write') return this.write(() => this.insertMany(insertion, rows))
+    const withNumber = numbered(insertion)
+    const first = withNumber === undefined ? 0 : this.#reserve(insertion.into, rows.length)
+    for (const [i, row] of rows.entries()) {
+      this.#waitingRows(withNumber ?? insertion).push(copied(withNumber === undefined ? row : [...row, first + i]))
+      this.#countWaiting(row)
     }
-    // The caller may reuse its buffers, so copy them.
-    const kept = params.map((value) => (value instanceof Uint8Array ? value.slice() : value))
-    this.#waiting.push(this.#step(sql, numbered === undefined ? kept : [...kept, number]))
-    for (const value of kept) if (value instanceof Uint8Array) this.#waitingBytes += value.length
-    if (this.#waiting.length >= MOST_WAITING || this.#waitingBytes >= MOST_WAITING_BYTES) this.#ask([])
-    return number
+    return first + rows.length - 1
   }
 
-  /** `insertTogether` joins the rows when they are sent. */
-  insertMany(sql: string, rows: readonly SqlValue[][]): number {
-    let last = 0
-    for (const row of rows) last = this.run(sql, ...row)
-    return last
+  /** Returns the rows that are sent with the next statement, if it is the same insertion. */
+  #waitingRows(insertion: Insertion): SqlValue[][] {
+    const last = this.#waiting.at(-1)
+    if (last !== undefined && 'rows' in last && last.insertion === insertion) return last.rows
+    const rows: SqlValue[][] = []
+    this.#waiting.push({ insertion, rows })
+    return rows
   }
 
-  reserve(table: 'passage', count: number): number {
+  update(table: string, change: Change, ...params: SqlValue[]): void {
+    this.#change(updateText(table, change), params)
+  }
+
+  updateOne<T = SqlRow>(table: string, change: Change & { returning: string }, ...params: SqlValue[]): T | undefined {
+    return this.get<T>(`${updateText(table, change)} RETURNING ${change.returning}`, ...params)
+  }
+
+  delete(table: string, where: string, ...params: SqlValue[]): void {
+    this.#change(`DELETE FROM knowledge_${table} AS ${table} ${ofAgent(table, where)}`, params)
+  }
+
+  #change(sql: string, params: SqlValue[]): void {
+    if (this.#transaction !== 'write') {
+      this.write(() => this.#change(sql, params))
+      return
+    }
+    this.#waiting.push(this.#step(sql, copied(params)))
+    this.#countWaiting(params)
+  }
+
+  /** Sends what waits once it is too much. */
+  #countWaiting(params: readonly SqlValue[]): void {
+    this.#waitingCount++
+    for (const value of params) if (value instanceof Uint8Array) this.#waitingBytes += value.length
+    if (this.#waitingCount >= MOST_WAITING || this.#waitingBytes >= MOST_WAITING_BYTES) this.#ask([])
+  }
+
+  #reserve(table: string, count: number): number {
     const first = this.#last[table]! + 1
     this.#last[table] = first + count - 1
     return first
+  }
+
+  reserve(table: 'passage', count: number): number {
+    return this.#reserve(table, count)
   }
 
   write<T>(work: () => T, options: TransactionOptions = {}): T {
@@ -360,15 +404,17 @@ class PostgresBase implements KnowledgeBase {
   }
 
   get held(): KnowledgeBase {
+    const inWrite = <T>(work: () => T): T => (this.#transaction === 'write' ? work() : held.write(work))
     const held: KnowledgeBase = {
       all: (sql, ...params) => this.all(sql, ...params),
       get: (sql, ...params) => this.get(sql, ...params),
       getMany: (sql, each) => this.getMany(sql, each),
       iterate: (sql, ...params) => this.iterate(sql, ...params),
-      run: (sql, ...params) =>
-        this.#transaction === 'write' ? this.run(sql, ...params) : held.write(() => this.run(sql, ...params)),
-      insertMany: (sql, rows) =>
-        this.#transaction === 'write' ? this.insertMany(sql, rows) : held.write(() => this.insertMany(sql, rows)),
+      insert: (insertion, ...values) => inWrite(() => this.insert(insertion, ...values)),
+      insertMany: (insertion, rows) => inWrite(() => this.insertMany(insertion, rows)),
+      update: (table, change, ...params) => inWrite(() => this.update(table, change, ...params)),
+      updateOne: (table, change, ...params) => inWrite(() => this.updateOne(table, change, ...params)),
+      delete: (table, where, ...params) => inWrite(() => this.delete(table, where, ...params)),
       reserve: (table, count) => this.reserve(table, count),
       write: (work, options = {}) => this.#write(work, options, true),
       read: (work) => this.read(work),
@@ -412,14 +458,24 @@ class PostgresBase implements KnowledgeBase {
 
   /** Sends the buffered changes, then `steps`. Returns the rows of `steps`. */
   #ask(steps: Step[]): SqlRow[][] {
-    const waiting = insertTogether(this.#waiting)
+    const waiting = this.#waiting.flatMap((one) =>
+      'rows' in one ? insertTogether(this.#agentId, one.insertion, one.rows) : [one],
+    )
     this.#waiting = []
     this.#waitingBytes = 0
+    this.#waitingCount = 0
     const begins = waiting[0]?.sql.startsWith('BEGIN') === true
     return this.#connection.run([...waiting, ...steps], this.#transaction !== undefined && !begins).slice(waiting.length)
   }
 
   #step(sql: string, params: SqlValue[]): Step {
-    return { sql: scoped(sql).text, params: [this.#agentId, ...params], prepared: true }
+    return { sql: scope(sql), params: [this.#agentId, ...params], prepared: true }
   }
 }
+
+const updateText = (table: string, { set, where }: Change): string =>
+  `UPDATE knowledge_${table} AS ${table} SET ${set} ${ofAgent(table, where)}`
+
+/** The caller may reuse its buffers. */
+const copied = (values: readonly SqlValue[]): SqlValue[] =>
+  values.map((value) => (value instanceof Uint8Array ? value.slice() : value))

@@ -184,7 +184,7 @@ class PostgresRead implements ReadableBase {
     const [, manifest, ...rows] = await this.#connection
       .send([
         { sql: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' },
-        { sql: scope(VERSION).text, params: [this.#agentId], prepared: true },
+        { sql: scope(VERSION), params: [this.#agentId], prepared: true },
         ...fetches.map(({ step }) => step),
         { sql: 'COMMIT' },
       ])
@@ -230,7 +230,7 @@ class PostgresRead implements ReadableBase {
   }
 
   #step(sql: string, params: readonly SqlValue[]): Step {
-    return { sql: scope(sql).text, params: [this.#agentId, ...params], prepared: true }
+    return { sql: scope(sql), params: [this.#agentId, ...params], prepared: true }
   }
 }
 

@@ -18,10 +18,10 @@ const MAX_BEGUN = 1_000
 export class NotYet extends Error {}
 
 /** `changed` is greater than the base's version at any time before the document's change (see `changeDocument`). */
-const SINCE = `SELECT number, changed, metadata, first, last FROM document
+const SINCE = `SELECT number, changed, metadata, first, last FROM {document}
   WHERE (changed, number) > (?, ?) AND changed <= ? AND last >= first ORDER BY changed, number LIMIT ?`
 /** Documents that changed after their transaction raised the version. */
-const NEWEST = 'SELECT number, changed, metadata, first, last FROM document WHERE changed > ? AND last >= first'
+const NEWEST = 'SELECT number, changed, metadata, first, last FROM {document} WHERE changed > ? AND last >= first'
 
 interface DocumentRow {
   number: number

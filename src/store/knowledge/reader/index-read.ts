@@ -33,7 +33,7 @@ const ENTRIES_OF_TURN = 500_000
 /** A question of 2,000 characters reads up to 7 entries for each word of the vocabulary; suggested questions read 22. */
 const MOST_ENTRIES_OF_QUESTION = 30_000_000
 
-const FROM_PASSAGE = 'FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ?'
+const FROM_PASSAGE = 'FROM {passage p} JOIN {document d} ON d.number = p.document WHERE p.id = ?'
 const PASSAGE = 'd.id AS "documentId", d.title, d.source, d.metadata, d.generation, p.position, p.heading, p.page, p.text'
 const SELECT_PASSAGE = `SELECT ${PASSAGE} ${FROM_PASSAGE}`
 const SELECT_SKETCH = `SELECT p.forward, d.indexed_title AS "indexedTitle", p.heading, p.text ${FROM_PASSAGE}`
@@ -178,7 +178,7 @@ export class IndexRead {
 
   /** Loads the number of passages with each 4-gram. */
   *loadGrams(grams: Iterable<string>): Work<void> {
-    yield* this.#loadCounts('SELECT n FROM gram WHERE gram = ?', this.#grams, 'g', grams)
+    yield* this.#loadCounts('SELECT n FROM {gram} WHERE gram = ?', this.#grams, 'g', grams)
   }
 
   /** Returns the number of passages with a 4-gram: slightly too high, but never above `slots`. */
@@ -188,7 +188,7 @@ export class IndexRead {
 
   /** Loads the number of passages that contain each word, as it is spelled. */
   *loadWords(words: Iterable<string>): Work<void> {
-    yield* this.#loadCounts('SELECT df AS n FROM word WHERE word = ?', this.#words, 'w', words)
+    yield* this.#loadCounts('SELECT df AS n FROM {word} WHERE word = ?', this.#words, 'w', words)
   }
 
   wordFrequency(word: string): number {

@@ -27,7 +27,7 @@ export interface FoundPassage {
 }
 
 /** The version of a base. A change to what a search may read raises it. */
-export const VERSION = 'SELECT version FROM manifest'
+export const VERSION = 'SELECT version FROM {manifest}'
 
 /** Ids of deleted passages, first to last. All before `erased` are erased. */
 interface DeadRange {
@@ -102,8 +102,8 @@ export class Snapshot {
   /** Reads the current version. Reuses the segments of an earlier snapshot. */
   static *load(version: number, before: Snapshot | undefined, budget: CacheBudget): Work<Snapshot> {
     const [languages, dead, segments] = yield* together(
-      all<LanguageRow>('SELECT code, passages FROM language ORDER BY passages DESC'),
-      all<DeadRange>('SELECT first, last, erased FROM dead'),
+      all<LanguageRow>('SELECT code, passages FROM {language} ORDER BY passages DESC'),
+      all<DeadRange>('SELECT first, last, erased FROM {dead}'),
       listSegments(new Map(before?.segments.map(({ segment }) => [segment.number, segment]))),
     )
     return new Snapshot(version, { segments, dead, languages }, before, budget)

@@ -49,7 +49,7 @@ export function unknownHeads(key: string, known: Heads | undefined, { segments }
 /** Reads the heads of terms in the segments where they are unknown. `mostReadAtOnce`: maximum `df` of a list that is read with its head. */
 export function* readHeads(terms: readonly UnknownHeads[], snapshot: Snapshot, mostReadAtOnce: number): Work<Heads[]> {
   const rows = yield* getMany<Head>(
-    `SELECT df, last, CASE WHEN df <= ${mostReadAtOnce} THEN data END AS data FROM post WHERE segment = ? AND key = ?`,
+    `SELECT df, last, CASE WHEN df <= ${mostReadAtOnce} THEN data END AS data FROM {post} WHERE segment = ? AND key = ?`,
     terms.flatMap(({ key, segments }) => segments.map(({ segment }) => [segment.number, key])),
   )
   return toHeads(terms, rows, snapshot)
@@ -81,7 +81,7 @@ export const unreadParts = ({ parts }: Heads): Heads['parts'] => parts.filter(({
 export function* readData(terms: readonly { key: string; heads: Heads }[]): Work<void> {
   const unread = terms.flatMap(({ key, heads }) => unreadParts(heads).map((part) => ({ key, part })))
   const rows = yield* getMany<{ data: Uint8Array }>(
-    'SELECT data FROM post WHERE segment = ? AND key = ?',
+    'SELECT data FROM {post} WHERE segment = ? AND key = ?',
     unread.map(({ key, part }) => [part.segment, key]),
   )
   for (const [i, row] of rows.entries()) unread[i]!.part.head.data = row?.data ?? null

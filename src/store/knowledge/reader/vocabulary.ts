@@ -26,9 +26,9 @@ const MOST_ENTRIES_OF_WORD = 1_000_000
 /** Words whose lengths are read at once. */
 const LENGTHS_AT_ONCE = 100_000
 
-const LISTS = `SELECT n, CASE WHEN n <= ${MOST_ENTRIES_OF_LIST} THEN data END AS data FROM spelling WHERE gram = ?`
+const LISTS = `SELECT n, CASE WHEN n <= ${MOST_ENTRIES_OF_LIST} THEN data END AS data FROM {spelling} WHERE gram = ?`
 /** Packed as text, because one row per word takes a hundred times its bytes. */
-const LENGTHS = `SELECT string_agg(number || ' ' || length(word), ',') AS packed FROM word WHERE number > ? AND number <= ?`
+const LENGTHS = `SELECT string_agg(number || ' ' || length(word), ',') AS packed FROM {word} WHERE number > ? AND number <= ?`
 
 // Number of shared 3-grams by word number. All bases of this thread use it in turn; it is zero between words.
 let shared = new Uint8Array(0)
@@ -137,7 +137,7 @@ export class Vocabulary {
    * Throws `NotYet` if there are more pages.
    */
   *loadLengths(): Work<void> {
-    const last = (yield* get<{ last: number | null }>('SELECT max(number) AS last FROM word'))?.last ?? 0
+    const last = (yield* get<{ last: number | null }>('SELECT max(number) AS last FROM {word}'))?.last ?? 0
     if (last <= this.#last) return
     const page = yield* this.#readLengths(last)
     // Another question may have read it at the same time.
@@ -165,7 +165,7 @@ export class Vocabulary {
 /** Reads the words with these numbers. Leaves out words that were deleted. */
 export function* wordsOf(counted: readonly Counted[]): Work<SimilarWords[]> {
   const rows = yield* getMany<{ word: string; df: number }>(
-    'SELECT word, df FROM word WHERE number = ?',
+    'SELECT word, df FROM {word} WHERE number = ?',
     counted.flatMap(({ best }) => best.map(({ number }) => [number])),
   )
   let at = 0
