@@ -41,16 +41,20 @@ export async function endTurn(deps: TurnDeps, turn: Turn, write: () => Promise<b
 }
 
 /**
- * If the database connection breaks before the acknowledgement, the turn may have begun anyway. Marks the turn as failed as soon as the store accepts the
- * write. The session stays leased until then.
+ * If the database connection breaks before the acknowledgement, the turn may have begun anyway. Ends the turn by `write` as soon as the store accepts it.
+ * The session stays leased until then.
  */
+export function endLostTurn(deps: TurnDeps, turn: Turn, write: () => Promise<boolean>): void {
+  if (deps.db.mayLoseAnswers) turn.settled = settle(deps, write)
+}
+
+/** Marks a turn as failed whose beginning was not acknowledged. */
 export function takeBackBegin(deps: TurnDeps, turn: Turn, messageId: string): void {
-  if (!deps.db.mayLoseAnswers) return
   const detail: FailureDetail = {
     error: { code: 'unavailable', message: 'The message was stored, but its turn could not begin.' },
   }
   const news = newsOf(deps, turn, messageId)
-  turn.settled = settle(deps, () => abandonTurn(deps.db, toLease(turn), messageId, 'failed', JSON.stringify(detail), news))
+  endLostTurn(deps, turn, () => abandonTurn(deps.db, toLease(turn), messageId, 'failed', JSON.stringify(detail), news))
 }
 
 async function settle({ turns, clock, limits }: TurnDeps, write: () => Promise<boolean>): Promise<void> {

@@ -7,7 +7,7 @@ import { countVersions, findMessageAt } from '../store/tables/messages.ts'
 import { leaseSession, releaseSession, replaceReply } from '../store/tables/turns.ts'
 import type { TurnDeps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
-import { endTurn, errorOf, isGone } from './fail-turn.ts'
+import { endLostTurn, endTurn, errorOf, isGone } from './fail-turn.ts'
 import { getHead } from './read-message.ts'
 import { draftReply, type OpenTurn, runTurn, sessionsFor, type TurnInput, type TurnObserver } from './run-turn.ts'
 import { storeReply, type WriteReply } from './store-reply.ts'
@@ -51,7 +51,9 @@ async function takeSession(deps: TurnDeps, turn: Turn, input: RegenerateInput): 
     const { question, reply } = await findLastTurn(deps, session, input.messageId)
     const past = await readPast(deps, session, question.seq - 1)
     const versions = 1 + (await countVersions(db, session.agentId, session.id, reply.id))
-    if (!(await leaseSession(db, toLease(turn), leaseRequestOf(deps, turn, session)))) continue
+    const leased = leaseSession(db, toLease(turn), leaseRequestOf(deps, turn, session))
+    leased.catch(() => endLostTurn(deps, turn, () => releaseSession(db, toLease(turn))))
+    if (!(await leased)) continue
     turn.replyId = reply.id
     const { id, content, createdAt } = question
     return {

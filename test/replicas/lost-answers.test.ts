@@ -6,7 +6,7 @@ import { isError, isOk } from '../support/assert.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { says } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
-import { dropDatabase, newDatabase } from '../support/postgres.ts'
+import { dropDatabase, newDatabase, query } from '../support/postgres.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
 
 describe('a commit whose answer is lost', { skip: needsProcess }, () => {
@@ -28,6 +28,7 @@ describe('a commit whose answer is lost', { skip: needsProcess }, () => {
     await dropDatabase(database)
   })
   const send = (message: string) => service.client.post(`${session}/messages`, { message })
+  const rows = (sql: string) => query(database, sql)
   const contents = async () =>
     ((await service.client.get(`${session}/messages`)).body.messages as { content: string }[]).map(({ content }) => content)
 
@@ -55,6 +56,20 @@ describe('a commit whose answer is lost', { skip: needsProcess }, () => {
     isOk(await send('second'))
     assert.deepEqual(await contents(), ['first', 'a reply', 'second', 'another'])
     isOk(await send('third'))
+  })
+
+  test('of a regeneration: the session is free again, and its reply stays', async () => {
+    const [{ id: replica }] = await rows('SELECT id FROM replica')
+    const reply = (await service.client.get(`${session}/messages`)).body.messages.at(-1) as { id: string; content: string }
+    // A lease begins with the id of its process.
+    const cut = proxy.cutAfter(replica)
+    const regenerating = service.client.post(`${session}/messages/${reply.id}/regenerate`, {})
+    await cut
+    // Without a release, the lease would now last for the whole test.
+    await rows(`UPDATE session SET lease_until = lease_until + 86400000 WHERE lease IS NOT NULL RETURNING id`)
+    isError(await regenerating, 503, 'unavailable')
+    await until('the lease is released', async () => (await rows('SELECT id FROM session WHERE lease IS NOT NULL')).length === 0)
+    assert.equal((await contents()).at(-1), reply.content)
   })
 
   test('of a session: an Idempotency-Key tells that it was made', async () => {
