@@ -19,9 +19,8 @@ import { addToBatch, markDeleted, newBatch, writeBatch } from '../../src/store/k
 import { KnowledgeIndex } from '../../src/store/knowledge/reader/knowledge-index.ts'
 import { Snapshot } from '../../src/store/knowledge/reader/snapshot.ts'
 import type { Task } from '../../src/store/knowledge/tasks.ts'
+import { appendSigns, BLOCK_VECTORS, readBlocks } from '../../src/store/knowledge/vector-blocks.ts'
 import {
-  appendSigns,
-  BLOCK_VECTORS,
   dropSpace,
   eraseDropped,
   eraseVectors,
@@ -31,7 +30,6 @@ import {
   listVectors,
   makeLive,
   openSpace,
-  readBlocks,
   setSpace,
 } from '../../src/store/knowledge/vectors.ts'
 import { done, drive } from '../../src/store/knowledge/work.ts'

@@ -2,10 +2,9 @@ import { ReparteeError } from '../../../core/errors.ts'
 import type { KnowledgeBase, TransactionOptions } from '../../../store/knowledge/base.ts'
 import { raiseVersion } from '../../../store/knowledge/index/index.ts'
 import { beginNear, fillNear, findNear, NEAR_SLICE, whyNoNear } from '../../../store/knowledge/postgres/pgvector.ts'
+import { appendSigns, countSigns } from '../../../store/knowledge/vector-blocks.ts'
 import {
-  appendSigns,
   copyVectors,
-  countSigns,
   countVectors,
   dropSpace,
   embeddedOf,

@@ -1,5 +1,6 @@
 import { MAX_MASKS } from '../../../store/knowledge/reader/index-read.ts'
-import { BLOCK_VECTORS, readBlocks, type VectorSpace } from '../../../store/knowledge/vectors.ts'
+import { BLOCK_VECTORS, readBlocks } from '../../../store/knowledge/vector-blocks.ts'
+import type { VectorSpace } from '../../../store/knowledge/vectors.ts'
 import type { Work } from '../../../store/knowledge/work.ts'
 import { HammingScan } from './hamming.ts'
 import { signBytes } from './quantise.ts'
