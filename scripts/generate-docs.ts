@@ -246,7 +246,8 @@ function toItem(name: SettingName): string {
 export function configurationPage(): string {
   const told = groups.flatMap(({ names }) => names)
   const missing = Object.keys(settings).filter((name) => told.filter((n) => n === name).length !== 1)
-  if (missing.length > 0) throw new Error(`settings that do not stand in exactly one group: ${missing.join(', ')}`)
+  if (missing.length > 0)
+    throw new Error(`settings that are not in exactly one of \`groups\` in scripts/generate-docs.ts: ${missing.join(', ')}`)
   return `${GENERATED}
 
 # Configuration

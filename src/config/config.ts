@@ -61,16 +61,6 @@ function parse(setting: Setting, given: unknown, environment: NodeJS.ProcessEnv,
   return given
 }
 
-const KEYS = ['openaiApiKey', 'anthropicApiKey', 'googleApiKey', 'geminiApiKey', 'rerankApiKey'] as const
-const URLS = [
-  'openaiBaseUrl',
-  'anthropicBaseUrl',
-  'googleBaseUrl',
-  'rerankUrl',
-  'publicUrl',
-  'otlpEndpoint',
-  'otlpTracesEndpoint',
-] as const
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
 
 function check(config: Config, problems: string[]): void {
@@ -84,14 +74,11 @@ function check(config: Config, problems: string[]): void {
     problems.push('REPARTEE_OPENAI_PROTOCOL must be chat or responses')
   if (ollamaHost !== undefined && toOllamaUrl(ollamaHost) === undefined)
     problems.push('OLLAMA_HOST must be a host, host:port or an http URL')
-  for (const setting of KEYS) {
-    if (/[^\x20-\x7e]/.test(config[setting] ?? '')) problems.push(`${settings[setting].env} has characters that no key has`)
-  }
-  for (const setting of URLS) {
-    const name = settings[setting].env
-    const url = config[setting]
-    if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-      problems.push(`${name} must be an http or https URL`)
+  for (const [name, setting] of Object.entries<Setting>(settings)) {
+    const value = config[name as keyof Config] as string | undefined
+    if (setting.form === 'key' && /[^\x20-\x7e]/.test(value ?? '')) problems.push(`${setting.env} has characters that no key has`)
+    if (setting.form === 'url' && value !== undefined && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+      problems.push(`${setting.env} must be an http or https URL`)
   }
   if (parseHosts(config.fetchAllow) === undefined)
     problems.push('REPARTEE_FETCH_ALLOW must be host:port, several with commas between')

@@ -30,6 +30,7 @@ export const modelSettings = {
   rerankUrl: {
     env: 'REPARTEE_RERANK_URL',
     kind: 'text',
+    form: 'url',
     about:
       'Address of a reranking model, as Cohere, Jina, Voyage and compatible servers have it, e.g. `https://api.jina.ai/v1/rerank`, for agents with `retrieval.rerank`. Left out: the language model of the agent does it.',
   },
@@ -38,7 +39,7 @@ export const modelSettings = {
     kind: 'text',
     about: 'Name of the reranking model, where its server has several.',
   },
-  rerankApiKey: { env: 'REPARTEE_RERANK_API_KEY', kind: 'secret', about: 'Key for the reranking model.' },
+  rerankApiKey: { env: 'REPARTEE_RERANK_API_KEY', kind: 'secret', form: 'key', about: 'Key for the reranking model.' },
   modelTimeoutMs: {
     env: 'REPARTEE_MODEL_TIMEOUT_MS',
     kind: 'integer',
@@ -47,10 +48,11 @@ export const modelSettings = {
     max: MAX_MS,
     about: 'How long a model may be silent: to its first token, and between two.',
   },
-  openaiApiKey: { env: 'OPENAI_API_KEY', kind: 'secret', about: 'Key for models named `openai/…`.' },
+  openaiApiKey: { env: 'OPENAI_API_KEY', kind: 'secret', form: 'key', about: 'Key for models named `openai/…`.' },
   openaiBaseUrl: {
     env: 'OPENAI_BASE_URL',
     kind: 'text',
+    form: 'url',
     about: 'Address for models named `openai/…`, where it is not that of OpenAI, e.g. `http://localhost:8000/v1`.',
   },
   openaiProtocol: {
@@ -59,17 +61,24 @@ export const modelSettings = {
     fallback: 'chat',
     about: 'How models named `openai/…` are spoken to: `chat` (chat completions) or `responses`.',
   },
-  anthropicApiKey: { env: 'ANTHROPIC_API_KEY', kind: 'secret', about: 'Key for models named `anthropic/…`.' },
+  anthropicApiKey: { env: 'ANTHROPIC_API_KEY', kind: 'secret', form: 'key', about: 'Key for models named `anthropic/…`.' },
   anthropicBaseUrl: {
     env: 'ANTHROPIC_BASE_URL',
     kind: 'text',
+    form: 'url',
     about: 'Address for models named `anthropic/…`, where it is not that of Anthropic; with or without `/v1` at its end.',
   },
-  googleApiKey: { env: 'GOOGLE_GENERATIVE_AI_API_KEY', kind: 'secret', about: 'Key for models named `google/…`.' },
-  geminiApiKey: { env: 'GEMINI_API_KEY', kind: 'secret', about: 'The same, where `GOOGLE_GENERATIVE_AI_API_KEY` is not set.' },
+  googleApiKey: { env: 'GOOGLE_GENERATIVE_AI_API_KEY', kind: 'secret', form: 'key', about: 'Key for models named `google/…`.' },
+  geminiApiKey: {
+    env: 'GEMINI_API_KEY',
+    kind: 'secret',
+    form: 'key',
+    about: 'The same, where `GOOGLE_GENERATIVE_AI_API_KEY` is not set.',
+  },
   googleBaseUrl: {
     env: 'GOOGLE_GENERATIVE_AI_BASE_URL',
     kind: 'text',
+    form: 'url',
     about: 'Address for models named `google/…`, where it is not that of Google.',
   },
   ollamaHost: {

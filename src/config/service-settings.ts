@@ -60,6 +60,7 @@ export const serviceSettings = {
   publicUrl: {
     env: 'REPARTEE_PUBLIC_URL',
     kind: 'text',
+    form: 'url',
     about: 'Address under which callers reach the service, where it stands behind a proxy.',
   },
   allowedOrigins: {

@@ -5,12 +5,14 @@ export const telemetrySettings = {
   otlpEndpoint: {
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     kind: 'text',
+    form: 'url',
     about:
       'Address of a collector that takes OTLP over HTTP, like `http://localhost:4318`; traces go to `/v1/traces` of it. Left out: nothing is traced.',
   },
   otlpTracesEndpoint: {
     env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
     kind: 'text',
+    form: 'url',
     about: 'The whole address for traces, where it is another.',
   },
   otlpHeaders: {

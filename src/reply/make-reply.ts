@@ -32,7 +32,7 @@ export interface ReplyInput extends Payer {
 export interface Draft {
   /** The text in the requested format. */
   content: string
-  /** The model's Markdown, if `content` is HTML. */
+  /** The reply in Markdown, with checked citations, if `content` is HTML. */
   markdown: string | null
   model: string
   usage: Usage | null
