@@ -39,6 +39,8 @@ export class KnowledgeIndex {
     const version = (yield* get<{ version: number }>(VERSION))?.version
     if (version === undefined) throw new BaseGone()
     const lookedUp = (question && this.#lookedUp.get(question)) ?? new Map<string, SimilarWords>()
+    // Work on PostgreSQL starts over if the base changes between two round trips.
+    if (question !== undefined && this.base.isRemote) this.#lookedUp.set(question, lookedUp)
     try {
       const result = yield* work(new IndexRead(this.caches, yield* this.#snapshotOf(version), lookedUp))
       this.caches.yields = 0
