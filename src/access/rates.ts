@@ -1,5 +1,5 @@
 import type { Clock } from '../core/ports/ports.ts'
-import type { RateAsk, RateWindow } from '../store/tables/rate-windows.ts'
+import type { RateAsk, RateWindow } from '../store/tables/processes/rate-windows.ts'
 
 export const WINDOW_MS = 60_000
 /** A window that ends later than this was started before the clock was set back, so it is restarted. Clocks of several machines may differ by less. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../store/database.ts'
-import { addPiece, deletePieces, listPieces } from '../store/tables/followed-turns.ts'
+import { addPiece, deletePieces, listPieces } from '../store/tables/processes/followed-turns.ts'
 import type { Turn } from './turn.ts'
 
 const PUBLISH_EVERY_MS = 100

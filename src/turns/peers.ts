@@ -1,7 +1,7 @@
 import { busy } from '../core/errors.ts'
 import type { Ids } from '../core/ports/ports.ts'
 import type { Session } from '../core/session.ts'
-import type { WaitingPosition } from '../store/tables/send-queue.ts'
+import type { WaitingPosition } from '../store/tables/processes/send-queue.ts'
 import type { Turn } from './turn.ts'
 import type { TurnQueue, Turns } from './turns.ts'
 

@@ -6,8 +6,8 @@ import type { Clock, Ids } from '../core/ports/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { WebhookCache } from '../events/webhook-cache.ts'
 import type { Database } from '../store/database.ts'
-import { askToFollow, deletePiecesBefore, deletePiecesOf, listFollowed } from '../store/tables/followed-turns.ts'
-import { deleteWindowsBefore } from '../store/tables/rate-windows.ts'
+import { askToFollow, deletePiecesBefore, deletePiecesOf, listFollowed } from '../store/tables/processes/followed-turns.ts'
+import { deleteWindowsBefore } from '../store/tables/processes/rate-windows.ts'
 import {
   askToStop,
   askToStopLease,
@@ -20,8 +20,8 @@ import {
   type SeenReplica,
   settleReplica,
   takeStopRequests,
-} from '../store/tables/replicas.ts'
-import { enterQueue, isFree, leaveQueue, type WaitingPosition } from '../store/tables/send-queue.ts'
+} from '../store/tables/processes/replicas.ts'
+import { enterQueue, isFree, leaveQueue, type WaitingPosition } from '../store/tables/processes/send-queue.ts'
 import { isLeased } from '../store/tables/turns.ts'
 import { followTurn, publishTurn } from './follow-turn.ts'
 import type { Announcement, FollowedTurn, Peers } from './peers.ts'

@@ -2,7 +2,7 @@ import { busy, type ReparteeError, stopping, waitedTooLong } from '../core/error
 import type { Clock, Ids } from '../core/ports/ports.ts'
 import type { Session } from '../core/session.ts'
 import { Stopwatch } from '../reply/stopwatch.ts'
-import type { WaitingPosition } from '../store/tables/send-queue.ts'
+import type { WaitingPosition } from '../store/tables/processes/send-queue.ts'
 import type { LeaseRequest, TurnLease } from '../store/tables/turns.ts'
 import type { Exchange } from './exchange.ts'
 import { SharedWork } from './shared-work.ts'

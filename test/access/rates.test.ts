@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Rate, type TakeShared } from '../../src/access/rates.ts'
 import { PostgresDatabase } from '../../src/store/postgres/postgres-database.ts'
-import { takeFromWindow } from '../../src/store/tables/rate-windows.ts'
+import { takeFromWindow } from '../../src/store/tables/processes/rate-windows.ts'
 import { newDatabase } from '../support/postgres.ts'
 
 describe('a rate', () => {

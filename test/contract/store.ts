@@ -37,8 +37,8 @@ import {
   readGeneration,
   settleReplica,
   takeStopRequests,
-} from '../../src/store/tables/replicas.ts'
-import { enterQueue, isFree, leaveQueue } from '../../src/store/tables/send-queue.ts'
+} from '../../src/store/tables/processes/replicas.ts'
+import { enterQueue, isFree, leaveQueue } from '../../src/store/tables/processes/send-queue.ts'
 import {
   countSessions,
   findSession,

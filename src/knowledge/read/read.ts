@@ -65,11 +65,11 @@ async function read(kind: Kind, content: Uint8Array, mediaType: string): Promise
     case 'pdf':
       return (await import('./formats/pdf.ts')).readPdf(content)
     case 'docx':
-      return (await import('./formats/docx.ts')).readDocx(content)
+      return (await import('./formats/office/docx.ts')).readDocx(content)
     case 'xlsx':
-      return (await import('./formats/xlsx.ts')).readXlsx(content)
+      return (await import('./formats/office/xlsx.ts')).readXlsx(content)
     case 'pptx':
-      return (await import('./formats/pptx.ts')).readPptx(content)
+      return (await import('./formats/office/pptx.ts')).readPptx(content)
   }
 }
 
@@ -105,9 +105,9 @@ const LOAD: Record<Kind, () => Promise<unknown>> = {
   csv: () => import('./formats/csv.ts'),
   json: () => import('./formats/json.ts'),
   pdf: async () => (await import('./formats/pdf.ts')).loadPdfJs(),
-  docx: () => import('./formats/docx.ts'),
-  xlsx: () => import('./formats/xlsx.ts'),
-  pptx: () => import('./formats/pptx.ts'),
+  docx: () => import('./formats/office/docx.ts'),
+  xlsx: () => import('./formats/office/xlsx.ts'),
+  pptx: () => import('./formats/office/pptx.ts'),
 }
 
 function shortened(title: string): string {

@@ -1,7 +1,7 @@
 import type { Agent } from '../../core/agent.ts'
 import { type Database, type Row, type Statement, statement } from '../database.ts'
 import { firstRows } from '../first-rows.ts'
-import { raiseGeneration } from './replicas.ts'
+import { raiseGeneration } from './processes/replicas.ts'
 import { insertCounts } from './sessions.ts'
 
 /** Lists each column: the result of a prepared statement must not change when a newer version adds a column. */

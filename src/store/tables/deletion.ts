@@ -2,7 +2,7 @@ import { Limiter } from '../../core/fairness/limiter.ts'
 import { thenRest } from '../../core/fairness/pacer.ts'
 import type { Session } from '../../core/session.ts'
 import { type Database, type Statement, statement } from '../database.ts'
-import { raiseGeneration } from './replicas.ts'
+import { raiseGeneration } from './processes/replicas.ts'
 import { countOneLess, deleteCounts } from './sessions.ts'
 
 /** Rows of a table that one transaction deletes: few enough that other requests do not wait noticeably. */

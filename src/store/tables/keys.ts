@@ -1,6 +1,6 @@
 import type { ApiKey, KeyBudget, Scope } from '../../core/api-key.ts'
 import { type Database, type Row, type Statement, statement } from '../database.ts'
-import { raiseGeneration } from './replicas.ts'
+import { raiseGeneration } from './processes/replicas.ts'
 
 const toKey = (row: Row): ApiKey => ({
   id: row.id as string,

@@ -1,7 +1,7 @@
 import type { Message, TurnState } from '../../core/message.ts'
 import { type Database, type Statement, statement, type Value } from '../database.ts'
 import { NEWEST_VERSION } from './messages.ts'
-import { isFirst, leaveFirst, type WaitingPosition } from './send-queue.ts'
+import { isFirst, leaveFirst, type WaitingPosition } from './processes/send-queue.ts'
 
 /** A running turn with its lease of the session. It can no longer write after the session is leased to another. */
 export interface TurnLease {

@@ -1,7 +1,7 @@
 import type { Webhook, WebhookEvent } from '../../core/webhook.ts'
 import { type Database, type Row, statement } from '../database.ts'
 import { deleteDeliveriesOf } from './deliveries.ts'
-import { raiseGeneration } from './replicas.ts'
+import { raiseGeneration } from './processes/replicas.ts'
 
 const COLUMNS = 'id, url, events, agent_ids, secret, created_at, disabled_at'
 

@@ -1,8 +1,8 @@
-import type { Session } from '../../core/session.ts'
-import { type Database, type Statement, statement } from '../database.ts'
-import { freeClaims } from './idempotency.ts'
-import { SESSION_COLUMNS, toSession } from './sessions.ts'
-import { failTurns } from './turns.ts'
+import type { Session } from '../../../core/session.ts'
+import { type Database, type Statement, statement } from '../../database.ts'
+import { freeClaims } from '../idempotency.ts'
+import { SESSION_COLUMNS, toSession } from '../sessions.ts'
+import { failTurns } from '../turns.ts'
 
 /** Returns an id with its replica as prefix, for leases and claims. */
 export const ownedId = (replica: string, id: string): string => `${replica}/${id}`

@@ -1,4 +1,4 @@
-import { type Database, type Statement, statement } from '../database.ts'
+import { type Database, type Statement, statement } from '../../database.ts'
 
 /** The process that begins a turn, and the position in which the turn waited. */
 export interface WaitingPosition {

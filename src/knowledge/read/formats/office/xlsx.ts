@@ -1,7 +1,7 @@
-import { DocumentError } from '../../../core/document-error.ts'
-import type { Block, Reading } from '../block.ts'
+import { DocumentError } from '../../../../core/document-error.ts'
+import type { Block, Reading } from '../../block.ts'
+import { rowLines } from '../rows.ts'
 import { attribute, OfficeFile } from './ooxml.ts'
-import { rowLines } from './rows.ts'
 
 /** The formats that a workbook identifies only by number (ECMA-376, 18.8.30). Dates use a form that is the same in all locales. */
 const BUILT_IN: Record<number, string> = {

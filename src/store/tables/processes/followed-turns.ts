@@ -1,4 +1,4 @@
-import { type Database, statement } from '../database.ts'
+import { type Database, statement } from '../../database.ts'
 import { rangeOf } from './replicas.ts'
 
 /** Requests the text of the session's running turn for a reader on another replica. Resolves to its lease, or to undefined if no turn runs. */

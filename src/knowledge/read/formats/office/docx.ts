@@ -1,5 +1,5 @@
-import { DocumentError } from '../../../core/document-error.ts'
-import type { Block, Reading } from '../block.ts'
+import { DocumentError } from '../../../../core/document-error.ts'
+import type { Block, Reading } from '../../block.ts'
 import { Numbering } from './docx-numbering.ts'
 import { attribute, OfficeFile, type PartHandler, type XmlAttributes } from './ooxml.ts'
 

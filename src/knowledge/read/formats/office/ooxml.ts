@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2'
 import type { Entry, ZipFile } from 'yauzl'
-import { DocumentError } from '../../../core/document-error.ts'
+import { DocumentError } from '../../../../core/document-error.ts'
 
 /** Handles the elements of a part of an Office file. Names have no prefixes. */
 export interface PartHandler {

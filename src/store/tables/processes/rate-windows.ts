@@ -1,4 +1,4 @@
-import { type Database, statement } from '../database.ts'
+import { type Database, statement } from '../../database.ts'
 
 /** Requests that all processes took from a window, and when the window ends. */
 export interface RateWindow {

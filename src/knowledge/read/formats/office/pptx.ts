@@ -1,5 +1,5 @@
-import { DocumentError } from '../../../core/document-error.ts'
-import type { Block, Reading } from '../block.ts'
+import { DocumentError } from '../../../../core/document-error.ts'
+import type { Block, Reading } from '../../block.ts'
 import { attribute, OfficeFile, type PartHandler } from './ooxml.ts'
 
 /** Placeholders that are the same on every slide. */
