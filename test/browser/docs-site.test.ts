@@ -36,20 +36,28 @@ describe('the documentation', () => {
     await service?.stop()
   })
 
-  type Opened = { page: Page; wrong: string[] }
+  type Opened = { page: Page; wrong: string[]; refused: string[] }
   let usual: Promise<Opened> | undefined
   /** A page that tells what it loaded from elsewhere, and what its policy kept it from. The usual one is used again and again, because each costs half a second of a processor. */
   async function open(path: string, options?: BrowserContextOptions): Promise<Opened> {
     usual ??= make({})
     const opened = await (options === undefined ? usual : make(options))
-    opened.wrong.length = 0
-    await opened.page.goto(`${origin}${path}`)
+    // A service that is short of processor time refuses some requests, and a page without its script answers nothing. A reader would reload it.
+    do {
+      opened.wrong.length = 0
+      opened.refused.length = 0
+      await opened.page.goto(`${origin}${path}`)
+    } while (opened.refused.length > 0)
     return opened
   }
   async function make(options: BrowserContextOptions): Promise<Opened> {
     const context = await browser.newContext({ viewport: { width: 1300, height: 900 }, ...options })
     const page = await context.newPage()
     const wrong: string[] = []
+    const refused: string[] = []
+    page.on('response', (response) => {
+      if (response.status() === 503) refused.push(response.url())
+    })
     page.on('request', (request) => {
       if (!request.url().startsWith(`${origin}/`)) wrong.push(`loads ${request.url()}`)
     })
@@ -57,7 +65,7 @@ describe('the documentation', () => {
       if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) wrong.push(message.text())
     })
     page.on('pageerror', (error) => wrong.push(String(error)))
-    return { page, wrong }
+    return { page, wrong, refused }
   }
 
   const text = async (url: string) => {
