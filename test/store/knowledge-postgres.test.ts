@@ -286,6 +286,23 @@ describe('knowledge bases in PostgreSQL', () => {
     await ingest.close()
   })
 
+  test('suggest questions of the other sections of the quoted document', async () => {
+    const agent = await newAgent()
+    const knowledge = open(await newReplica())
+    const lamp = 'The lamp has a wheel at its foot. '.repeat(12)
+    const text = ['How do I dim the lamp?', 'How do I clean the lamp?', 'How do I mount the lamp?'].map(
+      (of) => `## ${of}\n\n${lamp}`,
+    )
+    await knowledge.addDocument(agent, textOf(text.join('\n\n'), { title: 'Lamp', mediaType: 'text/markdown' }))
+    await settled(knowledge, agent)
+    const asked = 'How do I dim the lamp?'
+    const found = await knowledge.retrieve(agent, { query: asked, history: [], topK: 1, filter: null, extract: true })
+    assert.equal(found.hits.length, 1)
+    const suggested = await knowledge.suggest(agent, { asked: [asked], retrieval: found, count: 3, filter: null })
+    assert.deepEqual(suggested.map((one) => one.text).sort(), ['How do I clean the lamp?', 'How do I mount the lamp?'])
+    await knowledge.close()
+  })
+
   test('have the lengths of a large vocabulary read in pages, once for all questions', async () => {
     const agent = await newAgent()
     const knowledge = open(await newReplica())
