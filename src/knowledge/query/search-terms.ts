@@ -4,7 +4,7 @@ import { stemAs } from '../../text/analyse.ts'
 import { idfOf } from './idf.ts'
 import { addGrams, increase, type Question, type QuestionWord } from './question.ts'
 import { type Repair, repair } from './spelling.ts'
-import { keysOf } from './term-keys.ts'
+import { alikeOf, keysOf } from './term-keys.ts'
 
 /** Terms to look up in the index, with their weights. */
 export interface SearchTerms {
@@ -59,7 +59,11 @@ export function* toSearchTerms(read: IndexRead, question: Question): Work<Search
   const unknown = yield* loadWordsOf(read, question, words)
   const synonyms = synonymsOf(read, question)
   const toRepair = words.filter((word) => unknown.has(word) && word.weight >= 1 && !synonyms.has(word.stem))
-  const repairs = yield* repair(read, [...new Set(toRepair.map(({ exact }) => exact))])
+  const [repairs] = yield* read.together(
+    repair(read, [...new Set(toRepair.map(({ exact }) => exact))]),
+    // The candidates need similar words, too. If there is a round trip for repairs, it reads them.
+    alikeOf(read, read.isRemote && toRepair.length > 0 ? [...new Set(words.map(({ exact }) => exact))] : []),
+  )
   const terms = toTerms(read, question, { words, unknown, synonyms, repairs })
   yield* read.load([...terms.stems.keys(), ...terms.sequence].map((stem) => `s${stem}`))
   addSynonyms(read, terms)

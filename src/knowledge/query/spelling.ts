@@ -26,7 +26,11 @@ const LOOKED_AT = 60
 export function* repair(read: IndexRead, words: readonly string[]): Work<Map<string, Repair[]>> {
   const repairable = words.filter((word) => word.length >= LEAST_SWAPPED && !/\p{N}/u.test(word))
   const long = repairable.filter((word) => word.length >= LEAST_LETTERS)
-  const alike = yield* read.similar(long.map(toSimilar))
+  const [alike] = yield* read.together(
+    read.similar(long.map(toSimilar)),
+    // Otherwise only the words whose repairs are not known yet need them.
+    read.loadWords(read.isRemote ? repairable.flatMap(swaps) : []),
+  )
   const byWord = new Map(long.map((word, i) => [word, alike[i]]))
   const searched = repairable.filter((word) => word.length < LEAST_LETTERS || byWord.get(word) !== undefined)
   const repairs = yield* read.together(...searched.map((word) => repairOne(read, word, byWord.get(word) ?? [])))

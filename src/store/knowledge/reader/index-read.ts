@@ -19,7 +19,7 @@ import {
   unknownHeads,
   unreadParts,
 } from './term-lists.ts'
-import { type Counted, type SimilarTo, type SimilarWord, type SimilarWords, type SpellingLists, wordsOf } from './vocabulary.ts'
+import { type Counted, type SimilarTo, type SimilarWord, type SimilarWords, type SpellingList, wordsOf } from './vocabulary.ts'
 
 /** Bytes of one remembered object. */
 const OBJECT_BYTES = 150
@@ -61,9 +61,9 @@ export class IndexRead {
   #spentNow = 0
   /** List lookups of this turn. */
   #lookups = 0
-  /** The lists for some words that were loaded early. */
-  #spelling: SpellingLists | undefined
-  #spelledWords: ReadonlySet<string> = new Set()
+  /** The lists for `similar` that were loaded early, and the words that they are for. */
+  readonly #spelling = new Map<string, SpellingList>()
+  readonly #spelledWords = new Set<string>()
   /** True if the lengths of all words are loaded. */
   #hasLengths = false
 
@@ -225,9 +225,10 @@ export class IndexRead {
   /** Loads the lists for `similar`, if that saves a round trip. */
   *loadSpelling(words: readonly string[]): Work<void> {
     if (!this.isRemote) return
-    this.#spelling = yield* this.#caches.vocabulary.lists(words, this.#hasLengths)
-    this.#spelledWords = new Set(words)
+    const lists = yield* this.#caches.vocabulary.lists(words, this.#hasLengths)
     this.#hasLengths = true
+    for (const [gram, list] of lists) this.#spelling.set(gram, list)
+    for (const word of words) this.#spelledWords.add(word)
   }
 
   /**
@@ -260,8 +261,8 @@ export class IndexRead {
   *#count(asked: readonly SimilarTo[]): Work<Counted[]> {
     const { vocabulary } = this.#caches
     const words = asked.map(({ word }) => word)
-    const isLoaded = this.#spelling !== undefined && words.every((word) => this.#spelledWords.has(word))
-    const lists = isLoaded ? this.#spelling! : yield* vocabulary.lists(words, this.#hasLengths)
+    const isLoaded = words.every((word) => this.#spelledWords.has(word))
+    const lists = isLoaded ? this.#spelling : yield* vocabulary.lists(words, this.#hasLengths)
     this.#hasLengths = true
     return vocabulary.count(asked, lists, ENTRIES_OF_TURN - this.#spentNow)
   }

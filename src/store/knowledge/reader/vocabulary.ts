@@ -43,7 +43,8 @@ export interface SimilarTo {
   most: number
 }
 
-interface SpellingList {
+/** The numbers of the words with a 3-gram, as gaps (see `forEachNumber`). */
+export interface SpellingList {
   n: number
   data: Uint8Array
 }
