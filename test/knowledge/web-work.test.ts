@@ -361,7 +361,7 @@ describe('the pages of a site', () => {
     )
     assert.deepEqual(file.all('SELECT count(*) AS n, max(place) AS last FROM page'), [{ n: 700, last: 699 }])
     assert.ok(rows <= 1_700, `${rows} rows`)
-    assert.ok(gets - rows < 10, `${gets} statements`)
+    assert.ok(gets < 10, `${gets} statements`)
     assert.equal(addPages(file, { ...run, run: 2, maxPages: 1_000 }, urls.slice(0, 800), 2), true)
     assert.equal(addPages(file, { ...run, run: 2, maxPages: 1_000 }, urls.slice(600, 900), 3), true)
     assert.deepEqual(file.all('SELECT run, depth, count(*) AS n FROM page GROUP BY run, depth ORDER BY depth'), [

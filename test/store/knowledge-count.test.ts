@@ -9,7 +9,6 @@ import { Questions } from '../../src/knowledge/questions.ts'
 import type { KnowledgeBase } from '../../src/store/knowledge/base.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
 import { raiseVersion } from '../../src/store/knowledge/index/index.ts'
-import type { SqlValue } from '../../src/store/knowledge/rows.ts'
 import { PostgresDatabase } from '../../src/store/postgres/postgres-database.ts'
 import { newDatabase, query } from '../support/postgres.ts'
 
@@ -23,14 +22,14 @@ const VALUES = `n, 'd' || n, '', 0, '{}', '', 0, '', '{}', 'ready', 1, 0, 0, 2 *
 /** Remembers what is asked of a base. */
 function watched(base: KnowledgeBase): { base: KnowledgeBase; asked: string[] } {
   const asked: string[] = []
-  const get = base.get.bind(base)
-  base.get = <T>(sql: string, ...params: SqlValue[]) => {
+  const getMany = base.getMany.bind(base)
+  base.getMany = <T>(sql: string, each: Parameters<typeof getMany>[1]) => {
     asked.push(sql)
-    return get<T>(sql, ...params)
+    return getMany<T>(sql, each)
   }
   return { base, asked }
 }
-const ofDocuments = (asked: readonly string[]) => asked.filter((sql) => /FROM document\b/.test(sql))
+const ofDocuments = (asked: readonly string[]) => asked.filter((sql) => /FROM \{?document\b/.test(sql))
 
 test('the documents and passages of a file are counted by an index, and passages once for each version', () => {
   const writer = KnowledgeFile.openToWrite(join(folder, 'a.db'))
@@ -42,6 +41,7 @@ test('the documents and passages of a file are counted by an index, and passages
   const questions = new Questions({ openToRead: () => base })
   assert.deepEqual(questions.count('a'), { documents: DOCUMENTS, passages: 2 * DOCUMENTS })
   const statements = ofDocuments(asked)
+  assert.equal(statements.length, 2)
   for (const sql of statements) {
     const plan = base.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
     assert.match(plan[0]!.detail, /USING COVERING INDEX/, sql)

@@ -8,7 +8,6 @@ import { contentOf } from '../../src/store/knowledge/contents.ts'
 import { listDocumentEvents } from '../../src/store/knowledge/document-outbox.ts'
 import { KnowledgeFile } from '../../src/store/knowledge/file.ts'
 import { Filters } from '../../src/store/knowledge/reader/filters.ts'
-import type { SqlValue } from '../../src/store/knowledge/rows.ts'
 import { acceptSite, nextDue, openDueRuns } from '../../src/store/knowledge/sites.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-plans-'))
@@ -21,17 +20,17 @@ after(() => {
 /** Returns how SQLite finds the rows of each statement that reads in `work`. */
 function plansOf(work: () => unknown): string[] {
   const asked = new Set<string>()
-  const { get, all, iterate } = file
-  const watch = <A extends [sql: string, ...params: SqlValue[]], R>(run: (...args: A) => R) =>
+  const { get, getMany, all, iterate } = file
+  const watch = <A extends [sql: string, ...params: never[]], R>(run: (...args: A) => R) =>
     ((...args: A) => {
       asked.add(args[0])
       return run.apply(file, args)
     }) as never
-  Object.assign(file, { get: watch(get), all: watch(all), iterate: watch(iterate) })
+  Object.assign(file, { get: watch(get), getMany: watch(getMany), all: watch(all), iterate: watch(iterate) })
   try {
     work()
   } finally {
-    Object.assign(file, { get, all, iterate })
+    Object.assign(file, { get, getMany, all, iterate })
   }
   assert.ok(asked.size > 0)
   return [...asked].flatMap((sql) => {

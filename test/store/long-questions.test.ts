@@ -38,7 +38,7 @@ function ask(file: KnowledgeFile, query: string, between = () => {}) {
   const turns = [0]
   const getMany = file.getMany.bind(file)
   file.getMany = (sql, each) => {
-    if (sql.includes('FROM post')) {
+    if (sql.includes('FROM {post}')) {
       turns.push(turns.pop()! + each.length)
       for (const [, key] of each) keys.add(key)
     }
