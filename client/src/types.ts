@@ -32,13 +32,13 @@ export type ErrorCode =
   | 'model_timeout'
   | 'unavailable'
 
-/** One place of the request that is at fault. */
+/** An invalid field of the request. */
 export interface ErrorDetail {
   path: string
   message: string
 }
 
-/** Where a page stands in its list. */
+/** The position of a page in its list. */
 export interface Pagination {
   /** True when more items follow this page. */
   hasMore: boolean
@@ -154,7 +154,7 @@ export interface AgentWithStats {
   }
 }
 
-/** A session as it was made. */
+/** A session, as created. */
 export interface CreatedSession {
   /** Session ID. */
   id: string
@@ -187,7 +187,7 @@ export interface Session {
 /** Who wrote a message. */
 export type Role = 'USER' | 'AI'
 
-/** What one of the two wrote. */
+/** A message of the user or a reply. */
 export interface Message {
   /** Message ID; also the cursor of message history. */
   id: string
@@ -226,7 +226,7 @@ export interface AiMessage {
   createdAt: string
 }
 
-/** A question to go on with. */
+/** A suggested next question. */
 export interface FollowUp {
   id: string
   text: string
@@ -258,7 +258,7 @@ export interface Usage {
   cost: number | null
 }
 
-/** How a reply came about. */
+/** How a reply was generated. */
 export interface Trace {
   grounding: {
     /** False: the reply says that the knowledge base does not hold the answer; or, where a language model wrote it, cites nothing of it. */
@@ -321,16 +321,16 @@ export interface Answer {
   trace?: Trace
 }
 
-/** What became of a turn. */
+/** The state of a turn. */
 export type TurnState = 'running' | 'done' | 'failed' | 'cancelled'
 
-/** What a user said of a reply. */
+/** The rating of a reply by a user. */
 export interface Feedback {
   rating: 'up' | 'down'
   comment?: string
 }
 
-/** A message with what became of its turn. */
+/** A message with the state of its turn. */
 export interface MessageDetail {
   /** Message ID; also the cursor of message history. */
   id: string
@@ -354,7 +354,7 @@ export interface MessageDetail {
   trace?: Trace
 }
 
-/** What a reply said before it was made anew. */
+/** An earlier version of a regenerated reply. */
 export interface Version {
   /** Message text. */
   content: string
@@ -366,13 +366,13 @@ export interface Version {
   feedback?: Feedback
 }
 
-/** What is noted about a document, and can be filtered by. */
+/** Metadata of a document, which a search can filter by. */
 export type Metadata = Record<string, string | number | boolean | (string | number | boolean)[]>
 
-/** How far a document is. */
+/** The processing state of a document. */
 export type DocumentStatus = 'queued' | 'processing' | 'ready' | 'failed'
 
-/** Something that the agent knows. */
+/** A document of an agent. */
 export interface Document {
   /** Document ID. */
   id: string
@@ -454,7 +454,7 @@ export interface SearchTrace {
   }[]
 }
 
-/** Pages of the web that are kept in step. */
+/** A website or sitemap that is synchronised. */
 export interface Source {
   /** Source ID. */
   id: string
@@ -527,7 +527,7 @@ export interface Profile {
   starters: string[]
 }
 
-/** What a webhook can be told of. */
+/** An event that a webhook can receive. */
 export type WebhookEvent =
   | 'session.created'
   | 'session.deleted'
@@ -536,7 +536,7 @@ export type WebhookEvent =
   | 'document.ready'
   | 'document.failed'
 
-/** A URL that is told of events. */
+/** A URL that receives events. */
 export interface Webhook {
   /** Webhook ID. */
   id: string
@@ -549,7 +549,7 @@ export interface Webhook {
   disabledAt: string | null
 }
 
-/** One event for one webhook, with what came of sending it. */
+/** One event for one webhook, with the result of sending it. */
 export interface Delivery {
   /** ID of the event, the header `webhook-id` of every attempt. */
   id: string
@@ -575,7 +575,7 @@ export interface Delivery {
   createdAt: string
 }
 
-/** What a budget has come to today; null where there is none. */
+/** The use of a budget today; null without a budget. */
 export type BudgetUse = {
   /** The day (UTC), `2026-11-20`. */
   date: string
@@ -601,7 +601,7 @@ export interface User {
   lastMessageAt: string
 }
 
-/** Something that was changed by those who run the service. */
+/** A change by an operator of the service. */
 export interface AuditEntry {
   /** Entry ID. */
   id: string
